@@ -1,0 +1,45 @@
+// Registers Thermocline's passes with the link's optimiser, last of all, and by
+// name for opt.  Order: contexts -> twins -> annotate (docs/internals.md).
+#include "Annotate.h"
+#include "Contexts.h"
+#include "Options.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Passes/PassBuilder.h"
+#if LLVM_VERSION_MAJOR >= 22
+#include "llvm/Plugins/PassPlugin.h"
+#else
+#include "llvm/Passes/PassPlugin.h"
+#endif
+
+using namespace llvm;
+using namespace thermocline;
+
+static void addAll(ModulePassManager &passes) {
+    Options options = readOptions();
+    passes.addPass(ContextsPass(options));
+    // Twins go here: if (options.twins) passes.addPass(TwinsPass(options));
+    passes.addPass(AnnotatePass(options));
+}
+
+static bool addByName(StringRef name, ModulePassManager &passes) {
+    if (name == "thermocline-contexts")
+        passes.addPass(ContextsPass(readOptions()));
+    else if (name == "thermocline-annotate")
+        passes.addPass(AnnotatePass(readOptions()));
+    else if (name == "thermocline")
+        addAll(passes);
+    else
+        return false;
+    return true;
+}
+
+extern "C" LLVM_ATTRIBUTE_WEAK LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
+    return {LLVM_PLUGIN_API_VERSION, "thermocline", LLVM_VERSION_STRING, [](PassBuilder &builder) {
+                builder.registerFullLinkTimeOptimizationLastEPCallback(
+                    [](ModulePassManager &passes, OptimizationLevel) { addAll(passes); });
+                builder.registerPipelineParsingCallback(
+                    [](StringRef name, ModulePassManager &passes,
+                       ArrayRef<PassBuilder::PipelineElement>) { return addByName(name, passes); });
+            }};
+}
