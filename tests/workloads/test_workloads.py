@@ -37,7 +37,7 @@ ERRORS = {
     "hashjoin": ("*link = std::move((*link)->next)", "(*link)->value = {}"),
     "hydro": ("xd[i] + 0.5 * dt * ax", "xd[i] + dt * ax"),
     "multigrid": ("r[i] -= alpha * q[i]", "r[i] -= 1.001 * alpha * q[i]"),
-    "ocean": ("flux_x(west(i), j, k)", "flux_x(i, j, k)"),
+    "ocean": ("- flux_x(west(i), j, k)", "- 0.9_dp*flux_x(west(i), j, k)"),
     "spline": ("(sum - (k == e))", "sum"),
     "stream": ("b[i] + 0.25 * c[i]", "b[i] + 0.26 * c[i]"),
 }
