@@ -11,7 +11,7 @@
 namespace thermocline {
 
 struct Options {
-    std::string module;           // base name of the linked file
+    std::string module = "a.out"; // base name of the linked file
     unsigned context = 0;         // N: frames kept after frame 0
     unsigned budget = 0;          // growth allowed for contexts, percent of the module; 0: default
     bool twins = true;            // make recording twins

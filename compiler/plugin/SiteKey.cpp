@@ -1,1 +1,143 @@
-// Filled by the next commit.
+// Makes frames readable, and stable across rebuilds: nothing in them depends on
+// addresses, on the order of the input, or on how far the compiler inlined.
+#include "SiteKey.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
+#include "llvm/Support/Path.h"
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace thermocline {
+
+static constexpr StringLiteral nameAttribute = "thermocline-function";
+static constexpr size_t longestName = 80;
+
+// A key is one word, and " < " separates its frames.
+static std::string oneWord(StringRef text) {
+    std::string out;
+    for (char c : text)
+        out += static_cast<unsigned char>(c) <= ' ' || c == 0x7f ? '_' : c;
+    return out;
+}
+
+static SmallString<256> fullPath(const DIFile *file) {
+    SmallString<256> path;
+    if (!sys::path::is_absolute(file->getFilename()))
+        path = file->getDirectory();
+    sys::path::append(path, file->getFilename());
+    sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+    return path;
+}
+
+std::string fileText(const DIFile *file) {
+    SmallString<256> path = fullPath(file);
+    StringRef name = sys::path::filename(path);
+    StringRef folder = sys::path::filename(sys::path::parent_path(path));
+    if (folder.empty() || folder == "/")
+        return oneWord(name);
+    return oneWord((folder + "/" + name).str());
+}
+
+bool isLibraryHeader(const DIFile *file) {
+    SmallString<256> path = fullPath(file);
+    StringRef text = path;
+    return text.starts_with("/usr/include/") || text.starts_with("/usr/lib/") ||
+           text.contains("/include/c++/");
+}
+
+// Demangled, without its arguments: "ns::Class<T>::function".
+static std::string demangledName(StringRef linkageName) {
+    ItaniumPartialDemangler demangler;
+    std::string mangled = linkageName.str();
+    if (demangler.partialDemangle(mangled.c_str()) || !demangler.isFunction())
+        return mangled;
+    auto take = [](char *text) {
+        std::string out = text ? text : "";
+        std::free(text);
+        return out;
+    };
+    std::string context = take(demangler.getFunctionDeclContextName(nullptr, nullptr));
+    std::string base = take(demangler.getFunctionBaseName(nullptr, nullptr));
+    return context.empty() ? base : context + "::" + base;
+}
+
+static std::string scopesText(const DIScope *scope) {
+    std::string out;
+    for (; scope; scope = scope->getScope()) {
+        StringRef name = scope->getName();
+        if (isa<DINamespace>(scope) && name.empty())
+            name = "(anonymous)";
+        if (isa<DIFile, DICompileUnit, DILexicalBlockBase>(scope) || name.empty())
+            continue;
+        out = (name + "::" + out).str();
+    }
+    return out;
+}
+
+std::string FrameTable::functionText(const DISubprogram *subprogram) {
+    std::string &text = functionTexts[subprogram];
+    if (text.empty()) {
+        std::string scopes = scopesText(subprogram->getScope());
+        StringRef linkage = subprogram->getLinkageName();
+        // With line tables only, scopes are missing but the linkage name may be there.
+        if (scopes.empty() && linkage.starts_with("_Z"))
+            text = demangledName(linkage);
+        else
+            text = scopes + (subprogram->getName().empty() ? linkage : subprogram->getName()).str();
+        text = oneWord(text).substr(0, longestName);
+        if (text.empty())
+            text = "?";
+    }
+    return text;
+}
+
+void rememberName(Function &function) {
+    if (!function.getSubprogram() && !function.hasFnAttribute(nameAttribute))
+        function.addFnAttr(nameAttribute, function.getName());
+}
+
+static std::string nameWithoutDebugInfo(const Function &function) {
+    StringRef name = function.getName();
+    if (function.hasFnAttribute(nameAttribute))
+        name = function.getFnAttribute(nameAttribute).getValueAsString();
+    std::string text = name.starts_with("_Z") ? demangledName(name) : name.str();
+    return oneWord(text).substr(0, longestName);
+}
+
+FrameId FrameTable::intern(StringRef text) {
+    auto [place, isNew] = ids.try_emplace(text, texts.size());
+    if (isNew)
+        texts.push_back(text.str());
+    return place->second;
+}
+
+Frames FrameTable::frames(const Instruction &call, bool withLibrary) {
+    Frames out;
+    const DILocation *location = call.getDebugLoc();
+    if (!location) {
+        const DISubprogram *subprogram = call.getFunction()->getSubprogram();
+        std::string name =
+            subprogram ? functionText(subprogram) : nameWithoutDebugInfo(*call.getFunction());
+        out.push_back(intern(name + "@?:0"));
+        return out;
+    }
+    for (; location; location = location->getInlinedAt()) {
+        if (!withLibrary && isLibraryHeader(location->getFile()))
+            continue;
+        std::string text = functionText(location->getScope()->getSubprogram()) + "@" +
+                           fileText(location->getFile()) + ":" + utostr(location->getLine());
+        if (location->getColumn())
+            text += ":" + utostr(location->getColumn());
+        out.push_back(intern(text));
+    }
+    return out;
+}
+
+Frames FrameTable::userFrames(const Instruction &call) { return frames(call, false); }
+Frames FrameTable::allFrames(const Instruction &call) { return frames(call, true); }
+
+} // namespace thermocline

@@ -1,0 +1,48 @@
+// Source frames of a call, as they appear in site keys (docs/internals.md).
+#pragma once
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/Instruction.h"
+#include <string>
+#include <vector>
+
+namespace llvm {
+class DIFile;
+class DISubprogram;
+} // namespace llvm
+
+namespace thermocline {
+
+using FrameId = unsigned;
+using Frames = llvm::SmallVector<FrameId, 6>;
+
+// Frames as small numbers, so that contexts are cheap to compare and to keep.
+class FrameTable {
+  public:
+    // The call's inline chain, innermost first, without library-header frames.
+    Frames userFrames(const llvm::Instruction &call);
+    // The same with library-header frames, for calls that have no other.
+    Frames allFrames(const llvm::Instruction &call);
+    llvm::StringRef text(FrameId frame) const { return texts[frame]; }
+    FrameId intern(llvm::StringRef text);
+
+  private:
+    Frames frames(const llvm::Instruction &call, bool withLibrary);
+    std::string functionText(const llvm::DISubprogram *subprogram);
+
+    llvm::StringMap<FrameId> ids;
+    std::vector<std::string> texts;
+    llvm::DenseMap<const llvm::DISubprogram *, std::string> functionTexts;
+};
+
+// The name of the function in the source, whatever copies of it are called.
+void rememberName(llvm::Function &function);
+
+// "dir/file.c" of a path: its last two components once "." and ".." are resolved.
+std::string fileText(const llvm::DIFile *file);
+
+// A header of the compiler or the system, whose frames nobody wants to read.
+bool isLibraryHeader(const llvm::DIFile *file);
+
+} // namespace thermocline
