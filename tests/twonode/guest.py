@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import os
 import select
+import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -102,6 +103,8 @@ class Guest:
         self._jobs = 0
         self._unread = b""
         self._console = scratch / f"{machine.name}.console"
+        if shutil.which(QEMU) is None:
+            raise GuestError(f"no {QEMU} here: apt-get install qemu-system-x86")
         initrd = scratch / f"{machine.name}.cpio"
         files.add_file("/bin/busybox", Path("/bin/busybox"))
         files.add_file("/init", INIT)
@@ -181,6 +184,7 @@ class Guest:
                 raise self._error(f"no answer from the guest in {seconds:.0f} s")
             data = os.read(self._qemu.stdout.fileno(), 65536)
             if not data:
+                self._qemu.wait()
                 raise self._error("the guest stopped")
             self._unread += data
 

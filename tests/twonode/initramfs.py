@@ -10,30 +10,37 @@ import re
 import stat
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    mode: int
+    content: bytes = b""
+    device: tuple[int, int] = (0, 0)
 
 
 class Initramfs:
     """Files by their path in the guest; a path that was added stays as it was added."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, tuple[int, bytes, tuple[int, int]]] = {}
+        self._entries: dict[str, Entry] = {}
         self.add_device("/dev/console", 5, 1)
         self.add_device("/dev/null", 1, 3)
 
     def add_bytes(self, path: str, content: bytes, mode: int = 0o644) -> None:
-        self._add(path, stat.S_IFREG | mode, content)
+        self._add(path, Entry(stat.S_IFREG | mode, content))
 
     def add_file(self, path: str, source: Path) -> None:
         self.add_bytes(path, source.read_bytes(), stat.S_IMODE(source.stat().st_mode))
 
     def add_link(self, path: str, target: str) -> None:
-        self._add(path, stat.S_IFLNK | 0o777, target.encode())
+        self._add(path, Entry(stat.S_IFLNK | 0o777, target.encode()))
 
     def add_device(self, path: str, major: int, minor: int) -> None:
-        self._add(path, stat.S_IFCHR | 0o600, b"", (major, minor))
+        self._add(path, Entry(stat.S_IFCHR | 0o600, device=(major, minor)))
 
     def add_directory(self, path: str) -> None:
-        self._add(path, stat.S_IFDIR | 0o755, b"")
+        self._add(path, Entry(stat.S_IFDIR | 0o755))
 
     def add_elf(self, path: str, source: Path) -> None:
         """A program or shared library, with the libraries that it loads."""
@@ -41,29 +48,28 @@ class Initramfs:
         for library in loaded_libraries(source):
             self.add_file(str(library), library)
 
-    def _add(self, path: str, mode: int, content: bytes, device: tuple[int, int] = (0, 0)) -> None:
+    def _add(self, path: str, entry: Entry) -> None:
         for parent in reversed(Path(path).parents):
             if str(parent) != "/":
-                self._entries.setdefault(str(parent), (stat.S_IFDIR | 0o755, b"", (0, 0)))
-        self._entries.setdefault(path, (mode, content, device))
+                self._entries.setdefault(str(parent), Entry(stat.S_IFDIR | 0o755))
+        self._entries.setdefault(path, entry)
 
     def archive(self) -> bytes:
         out = bytearray()
-        for number, (path, (mode, content, device)) in enumerate(self._entries.items(), start=1):
-            _member(out, number, path.lstrip("/"), mode, content, device)
-        _member(out, 0, "TRAILER!!!", 0, b"", (0, 0))
+        for number, (path, entry) in enumerate(self._entries.items(), start=1):
+            _append(out, number, path.lstrip("/"), entry)
+        _append(out, 0, "TRAILER!!!", Entry(0))
         return bytes(out)
 
 
-def _member(
-    out: bytearray, inode: int, name: str, mode: int, content: bytes, device: tuple[int, int]
-) -> None:
+def _append(out: bytearray, inode: int, name: str, entry: Entry) -> None:
     path = name.encode() + b"\0"
+    size = len(entry.content)
     # inode mode uid gid nlink mtime size, the file's device, the node's device, name, checksum
-    fields = (inode, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(path), 0)
+    fields = (inode, entry.mode, 0, 0, 1, 0, size, 0, 0, *entry.device, len(path), 0)
     out += b"070701" + b"".join(b"%08X" % field for field in fields) + path
     out += bytes(-len(out) % 4)
-    out += content
+    out += entry.content
     out += bytes(-len(out) % 4)
 
 

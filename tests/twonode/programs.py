@@ -1,0 +1,88 @@
+"""Builds the test programs with the wrappers, and puts them into a guest's initramfs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from initramfs import Initramfs
+from plan import site_keys
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SOURCES = Path(__file__).with_name("programs")
+# At a path of their own in the guest; the libraries they load stay at the host's paths.
+GUEST_DIRECTORY = "/test"
+
+
+class Program(NamedTuple):
+    name: str
+    sources: tuple[str, ...]
+    compiler: str = "thermocline-clang"
+    flags: tuple[str, ...] = ()
+
+
+ANNOTATED = (
+    Program("sites", ("sites.c",)),
+    Program("sites-static", ("sites.c",), flags=("-static",)),
+    Program("reuse", ("reuse.c",)),
+    Program("spill", ("spill.c",)),
+    Program("forked", ("forked.c",)),
+    Program("threads", ("threads.cc",), "thermocline-clang++", ("-std=c++20", "-pthread")),
+    Program("libpart.so", ("part.c",), flags=("-shared", "-fPIC")),
+    Program("loader", ("loader.c",)),
+    Program("nonheap", ("nonheap.c",), flags=("-pthread",)),
+    Program("fields", ("fields.f90", "fields_checks.c"), "thermocline-flang"),
+)
+BY_HAND = Program("bind_by_hand", ("bind_by_hand.c",), "cc")
+
+
+def prefix() -> Path:
+    """Where the wrappers are: an installation, or the checkout's build tree."""
+    return Path(os.environ.get("THERMOCLINE_PREFIX", REPOSITORY / "build"))
+
+
+class Programs:
+    """Test programs, each built once, in parallel."""
+
+    def __init__(self, directory: Path, wanted: tuple[Program, ...]) -> None:
+        self._directory = directory
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            built = list(pool.map(self._build, wanted))
+        self._paths = {program.name: path for program, path in zip(wanted, built, strict=True)}
+
+    def keys(self, *names: str) -> list[str]:
+        return [key for name in names for key in site_keys(self._paths[name])]
+
+    def add_to(self, files: Initramfs) -> None:
+        for name, path in self._paths.items():
+            files.add_elf(f"{GUEST_DIRECTORY}/{name}", path)
+
+    def _build(self, program: Program) -> Path:
+        compiler = program.compiler
+        if compiler != "cc":
+            compiler = str(prefix() / "bin" / compiler)
+        output = self._directory / program.name
+        objects = [self._compile(compiler, program, source) for source in program.sources]
+        _call([compiler, *program.flags, *objects, "-o", str(output)])
+        return output
+
+    def _compile(self, compiler: str, program: Program, source: str) -> str:
+        directory = self._directory / f"{program.name}.objects"
+        directory.mkdir()
+        target = directory / f"{source}.o"
+        if source.endswith(".c") and compiler.endswith("flang"):
+            compiler = compiler.removesuffix("flang") + "clang"
+        flags = [flag for flag in program.flags if flag not in ("-static", "-shared")]
+        if source.endswith(".f90"):
+            flags += ["-module-dir", str(directory)]
+        _call([compiler, "-O2", *flags, "-c", str(SOURCES / source), "-o", str(target)])
+        return str(target)
+
+
+def _call(command: list[str]) -> None:
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = answer.stdout + answer.stderr
+    assert answer.returncode == 0 and not said, f"{' '.join(command)}\n{said}"
