@@ -1,0 +1,5 @@
+"""`python -m thermocline` is the same as `thermocline`."""
+
+from thermocline.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""Machine files: the project's one description of hardware (docs/machine-files.md)."""

@@ -1,0 +1,177 @@
+"""What a machine file holds, and the checks on one that somebody wrote."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from thermocline import units
+from thermocline.errors import BadFile, Misuse
+from thermocline.files import read_text
+
+FORMAT = 1
+Kind = Literal["HBM", "MCDRAM", "DRAM", "CXL-DRAM", "NVM", "GPU", "unknown"]
+
+
+class Strict(BaseModel):
+    """A misspelt key is an error, never ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Figure(Strict):
+    """A number, where it comes from, and whether it is an input of a published result.
+
+    What a machine file was built from can't count as agreement with the paper that published it:
+    such numbers are marked `input`.
+    """
+
+    value: float
+    source: str = ""
+    input: bool = False
+
+
+def _figure(parse: Callable[[str], float]) -> BeforeValidator:
+    def read(raw: object) -> object:
+        try:
+            if isinstance(raw, str):
+                return {"value": parse(raw)}
+            if isinstance(raw, dict) and isinstance(raw.get("value"), str):
+                return {**raw, "value": parse(raw["value"])}
+        except Misuse as error:
+            raise ValueError(str(error)) from error
+        if isinstance(raw, Figure):
+            return raw
+        raise ValueError('needs a unit: a string such as "16GiB", "115.2GB/s", "130ns"')
+
+    return BeforeValidator(read)
+
+
+Bytes = Annotated[Figure, _figure(units.parse_bytes)]
+Bandwidth = Annotated[Figure, _figure(units.parse_bandwidth)]
+Seconds = Annotated[Figure, _figure(units.parse_seconds)]
+JoulesPerBit = Annotated[Figure, _figure(units.parse_joules_per_bit)]
+Frequency = Annotated[Figure, _figure(units.parse_frequency)]
+
+
+class Cpu(Strict):
+    """`cores` and `smt` are per machine and per core."""
+
+    model: str
+    sockets: int = Field(ge=1, le=1024)
+    cores: int = Field(ge=1, le=2**20)
+    smt: int = Field(default=1, ge=1, le=16)
+    frequency: Frequency | None = None
+    source: str = ""
+
+
+class Cache(Strict):
+    """One instance of a data or unified cache, and how many cores share it."""
+
+    level: int = Field(ge=1, le=4)
+    bytes: Bytes
+    ways: int = Field(ge=1, le=1024)
+    line: int = Field(default=64, ge=16, le=1024)
+    shared_by: int = Field(default=1, ge=1, le=2**20)
+
+    @model_validator(mode="after")
+    def _has_whole_sets(self) -> "Cache":
+        if int(self.bytes.value) % (self.ways * self.line):
+            raise ValueError(f"level {self.level}: bytes is no multiple of ways x line")
+        return self
+
+
+class Tier(Strict):
+    """One kind of memory."""
+
+    name: str = Field(min_length=1, max_length=40)
+    kind: Kind
+    capacity: Bytes
+    read_bandwidth: Bandwidth | None = None
+    write_bandwidth: Bandwidth | None = None
+    latency: Seconds | None = None
+    read_energy: JoulesPerBit | None = None
+    write_energy: JoulesPerBit | None = None
+    nodes: list[Annotated[int, Field(ge=0, lt=1024)]] = []
+    modelled: bool = False
+    shares_channel_with: list[str] = []
+    device: dict[str, str | int] = {}
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Capacity as a whole number."""
+        return int(self.capacity.value)
+
+    @model_validator(mode="after")
+    def _is_somewhere(self) -> "Tier":
+        if bool(self.nodes) == self.modelled:
+            raise ValueError(f"tier {self.name!r} needs either nodes or modelled = true")
+        if len(set(self.nodes)) != len(self.nodes):
+            raise ValueError(f"tier {self.name!r} names a node twice")
+        if self.capacity_bytes <= 0:
+            raise ValueError(f"tier {self.name!r} has no capacity")
+        return self
+
+
+class Machine(Strict):
+    """A machine; tiers fastest first."""
+
+    format: Literal[1]
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)
+    description: str = ""
+    cpu: Cpu
+    cache: list[Cache] = Field(min_length=1)
+    tier: list[Tier] = Field(min_length=1, max_length=16)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Machine":
+        names = [tier.name for tier in self.tier]
+        if len(set(names)) != len(names):
+            raise ValueError("two tiers have the same name")
+        nodes = [node for tier in self.tier for node in tier.nodes]
+        if len(set(nodes)) != len(nodes):
+            raise ValueError("two tiers name the same node")
+        for tier in self.tier:
+            for other in tier.shares_channel_with:
+                if other not in names or other == tier.name:
+                    raise ValueError(f"tier {tier.name!r} shares a channel with unknown {other!r}")
+        levels = [cache.level for cache in self.cache]
+        if levels != sorted(set(levels)):
+            raise ValueError("cache levels must rise")
+        if len({cache.line for cache in self.cache}) != 1:
+            raise ValueError("all caches must have the same line size")
+        return self
+
+    def share_channels(self, first: Tier, second: Tier) -> bool:
+        """Whether two tiers' traffic adds up on one channel (as Optane's and its DRAM's does)."""
+        return (
+            second.name in first.shares_channel_with or first.name in second.shares_channel_with
+        )
+
+
+def first_problem(error: ValidationError) -> str:
+    """pydantic's first complaint, as one clause."""
+    problem = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+def from_table(table: dict[str, Any], path: object) -> Machine:
+    """Checks a table that claims to be a machine."""
+    if table.get("format") != FORMAT:
+        raise BadFile(path, f"not a machine file of format {FORMAT} (format = {FORMAT} is missing)")
+    try:
+        return Machine.model_validate(table)
+    except ValidationError as error:
+        raise BadFile(path, f"{first_problem(error)} (see docs/machine-files.md)") from error
+
+
+def load(path: Path) -> Machine:
+    """Reads a machine file."""
+    try:
+        return from_table(tomllib.loads(read_text(path, 2**20)), path)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadFile(path, f"not TOML: {error}") from error

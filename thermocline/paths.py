@@ -1,0 +1,42 @@
+"""Where the native half (compiler wrappers, plugin, runtime library) and the machine files are."""
+
+import os
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+CHECKOUT = PACKAGE.parent
+
+
+def native_prefix() -> Path:
+    """The prefix that has bin/thermocline-clang and lib/thermocline."""
+    chosen = os.environ.get("THERMOCLINE_PREFIX")
+    if chosen:
+        return Path(chosen)
+    build = CHECKOUT / "build"
+    if (build / "bin").is_dir() or (build / "lib" / "thermocline").is_dir():
+        return build
+    return Path(sys.prefix)
+
+
+def wrapper(name: str = "thermocline-clang") -> Path:
+    """A compiler wrapper."""
+    return native_prefix() / "bin" / name
+
+
+def library(name: str) -> Path:
+    """A native library: the runtime or the compiler plugin."""
+    return native_prefix() / "lib" / "thermocline" / name
+
+
+def machine_directories() -> list[Path]:
+    """Where machine files are looked for, the first match wins."""
+    return [
+        directory
+        for directory in (
+            CHECKOUT / "machines",
+            native_prefix() / "share" / "thermocline" / "machines",
+            Path(sys.prefix) / "share" / "thermocline" / "machines",
+        )
+        if directory.is_dir()
+    ]

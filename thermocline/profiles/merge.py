@@ -1,0 +1,83 @@
+"""Several profiles as one picture: what a plan across inputs is made from.
+
+Objective: the mean of normalised traffic.  Each input's traffic is divided by that input's total,
+so that a long run does not outweigh a short one.  A site's size is the largest it has on any
+input, measured against that input's capacity: what fits so, fits on every input.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from thermocline.profiles.model import Profile
+
+# A share of traffic as an integer, so that strategies stay exact.
+SHARE_UNITS = 10**12
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A site as a strategy sees it."""
+
+    key: str
+    bytes: int
+    traffic: int  # bytes for one profile, SHARE_UNITS-ths of the mean share for several
+    first_touch: float
+
+    @property
+    def density(self) -> Fraction | None:
+        """Traffic per byte: the order of bandwidth per byte.  None: needs no room."""
+        return Fraction(self.traffic, self.bytes) if self.bytes else None
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What wants capacity: the sites, and what they have to share it with."""
+
+    candidates: list[Candidate]
+    capacity: int
+    nonheap: int
+    peak_resident: int
+    total_traffic: int
+
+
+def of_one(profile: Profile, capacity: int) -> Demand:
+    """One profile, in its own units."""
+    return Demand(
+        [
+            Candidate(s.key, s.bytes, s.traffic_bytes, s.first_touch_seconds or 0.0)
+            for s in profile.heap
+        ],
+        capacity,
+        profile.nonheap_bytes,
+        profile.peak_resident_bytes,
+        profile.traffic_bytes,
+    )
+
+
+def of_many(profiles: Sequence[Profile], capacities: Sequence[int]) -> Demand:
+    """Profiles of several inputs; `capacities` are each input's own (they differ for a share)."""
+    if len(profiles) == 1:
+        return of_one(profiles[0], capacities[0])
+    reference = max(capacities)
+    share: dict[str, Fraction] = {}
+    size: dict[str, int] = {}
+    touch: dict[str, float] = {}
+    nonheap = 0
+    for profile, capacity in zip(profiles, capacities, strict=True):
+        scale = Fraction(reference, capacity) if capacity else Fraction(1)
+        nonheap = max(nonheap, int(profile.nonheap_bytes * scale))
+        weight = Fraction(SHARE_UNITS, max(1, profile.traffic_bytes) * len(profiles))
+        for site in profile.heap:
+            share[site.key] = share.get(site.key, Fraction(0)) + site.traffic_bytes * weight
+            # Rounded up, so that what fits in the reference fits in each.
+            size[site.key] = max(size.get(site.key, 0), -int(-(site.bytes * scale) // 1))
+            first = site.first_touch_seconds or 0.0
+            touch[site.key] = min(touch.get(site.key, first), first)
+    return Demand(
+        [Candidate(key, size[key], int(share[key]), touch[key]) for key in share],
+        reference,
+        nonheap,
+        max(profile.peak_resident_bytes for profile in profiles),
+        SHARE_UNITS,
+    )

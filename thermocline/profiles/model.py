@@ -1,0 +1,143 @@
+"""The profile file, checked as anything that comes from outside."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from thermocline.errors import BadFile
+from thermocline.files import read_text
+from thermocline.machine.model import first_problem
+
+# Sums over any number of sites stay exact in 64 bits.
+Count = Annotated[int, Field(ge=0, lt=2**60, strict=True)]
+Seconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+Kind = Literal["site", "unannotated", "nonheap"]
+MAX_INTERVALS = 2**20
+
+
+class Open(BaseModel):
+    """A later version of the format may add keys: they are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class SiteSeries(Open):
+    """Per interval of the profile's series."""
+
+    read_bytes: list[Count] = []
+    write_bytes: list[Count] = []
+    resident_bytes: list[Count] = []
+
+
+class Site(Open):
+    """One allocation site, one module's unannotated code, or one kind of non-heap memory."""
+
+    key: str = Field(min_length=1, max_length=100_000)
+    kind: Kind = "site"
+    routine: str = ""
+    loads: Count = 0
+    stores: Count = 0
+    read_bytes: Count
+    write_bytes: Count
+    allocations: Count = 0
+    frees: Count = 0
+    allocated_bytes: Count = 0
+    peak_live_bytes: Count = 0
+    peak_resident_bytes: Count
+    resident_at_peak_bytes: Count = 0
+    first_touch_seconds: Seconds | None = None
+    mean_lifetime_seconds: Seconds | None = None
+    max_lifetime_seconds: Seconds | None = None
+    series: SiteSeries = SiteSeries()
+
+    @property
+    def traffic_bytes(self) -> int:
+        """Bytes filled from memory plus bytes written back."""
+        return self.read_bytes + self.write_bytes
+
+    @property
+    def bytes(self) -> int:
+        """The capacity the site needs.
+
+        Residency is sampled: a site that lived between two samples is charged what it had live.
+        """
+        return self.peak_resident_bytes or self.peak_live_bytes
+
+
+class Series(Open):
+    """The time axis of the sites' series."""
+
+    interval_seconds: Annotated[float, Field(gt=0, le=1e9)]
+    count: Annotated[int, Field(ge=0, le=MAX_INTERVALS)]
+
+
+class Profile(Open):
+    """One process's profile."""
+
+    format: Literal["thermocline-profile"]
+    version: Literal[1]
+    method: str = "trace"
+    command: list[str] = []
+    executable: str = ""
+    pid: int = 0
+    wall_seconds: Seconds
+    complete: bool = True
+    threads: int = 1
+    page_bytes: Annotated[int, Field(ge=512, le=2**30)] = 4096
+    unseen_instruction_share: Annotated[float, Field(ge=0, le=1)] | None = None
+    peak_resident_bytes: Count
+    series: Series | None = None
+    sites: list[Site] = Field(max_length=1_000_000)
+    notes: list[str] = []
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Profile":
+        seen: set[str] = set()
+        for site in self.sites:
+            if site.key in seen:
+                raise ValueError(f"site {site.key!r} comes twice")
+            if not site.key.isprintable():
+                raise ValueError(f"site {site.key!r} has control characters")
+            seen.add(site.key)
+            series = site.series
+            lengths = {len(series.read_bytes), len(series.write_bytes), len(series.resident_bytes)}
+            if lengths != {0} and (self.series is None or lengths != {self.series.count}):
+                raise ValueError(f"site {site.key!r} has a series of another length")
+        return self
+
+    @property
+    def traffic_bytes(self) -> int:
+        """All sites' traffic."""
+        return sum(site.traffic_bytes for site in self.sites)
+
+    @property
+    def nonheap_bytes(self) -> int:
+        """What stack, globals and the rest need."""
+        return sum(site.bytes for site in self.sites if site.kind == "nonheap")
+
+    @property
+    def heap(self) -> list[Site]:
+        """What a plan can place site by site."""
+        return [site for site in self.sites if site.kind != "nonheap"]
+
+    @property
+    def program(self) -> str:
+        """A short name for messages and file names."""
+        return Path(self.executable or (self.command[0] if self.command else "program")).name
+
+
+def parse(text: str, path: object) -> Profile:
+    """Checks a profile's text."""
+    try:
+        return Profile.model_validate(json.loads(text))
+    except ValidationError as error:
+        raise BadFile(path, f"not a profile: {first_problem(error)}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadFile(path, f"not a profile: not JSON: {error}") from error
+
+
+def load(path: Path) -> Profile:
+    """Reads a profile."""
+    return parse(read_text(path), path)
