@@ -1,0 +1,27 @@
+#!/bin/sh
+# Installs a finished build: install.sh DESTDIR PREFIX BUILD.  Called by `make install`.
+set -eu
+destdir=$1 prefix=$2 build=$3
+case $prefix in
+/*) ;;
+*) echo "install: PREFIX must be an absolute path, not $prefix" >&2; exit 2 ;;
+esac
+top=$destdir$prefix
+mkdir -p "$top/bin" "$top/lib/thermocline"
+install -m 755 "$build/bin/thermocline-clang" "$top/bin/thermocline-clang"
+ln -sf thermocline-clang "$top/bin/thermocline-clang++"
+ln -sf thermocline-clang "$top/bin/thermocline-flang"
+install -m 755 "$build/lib/thermocline/thermocline-plugin.so" \
+    "$build/lib/thermocline/libthermocline.so" "$top/lib/thermocline/"
+# Python packages in an environment of their own, called with the prefix they belong to.
+python3 -m venv "$top/lib/thermocline/python"
+"$top/lib/thermocline/python/bin/python" -m pip install --quiet --disable-pip-version-check .
+cat >"$top/bin/thermocline" <<END
+#!/bin/sh
+here=\$(dirname "\$(readlink -f "\$0")")
+THERMOCLINE_PREFIX=\${THERMOCLINE_PREFIX:-\$(dirname "\$here")}
+export THERMOCLINE_PREFIX
+exec "\$THERMOCLINE_PREFIX/lib/thermocline/python/bin/python" -m thermocline "\$@"
+END
+chmod 755 "$top/bin/thermocline"
+echo "thermocline is installed: $top/bin/thermocline --help"

@@ -1,0 +1,113 @@
+"""Runs test suites by name and prints a line for each and a sum.
+
+Each suite's whole output goes to build/test-logs/NAME.log, and to the terminal when the
+suite fails.  A suite that runs no test has failed.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("THERMOCLINE_PREFIX", ROOT / "build"))
+LOGS = ROOT / "build" / "test-logs"
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no"]
+
+
+def ctest(label: str) -> list[str]:
+    # -j 2: the property tests use many threads of their own.
+    options = ["--output-on-failure", "--no-tests=error", "-j", "2"]
+    return ["ctest", "--test-dir", str(BUILD), "-L", f"^{label}$", *options]
+
+
+SUITES: dict[str, list[str]] = {
+    "unit": ctest("unit"),
+    "property": ctest("property"),
+    "lit": [os.environ.get("LIT", "lit-22"), "-sv", "tests/lit"],
+    "wrapper": [*PYTEST, "tests/wrapper"],
+    "python": [*PYTEST, "tests/python", "tests/cli"],
+    "workloads": [*PYTEST, "tests/workloads"],
+    "twonode": [*PYTEST, "tests/twonode"],
+}
+
+
+@dataclass
+class Counts:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+
+def number(pattern: str, text: str) -> int:
+    found = re.findall(pattern, text, re.MULTILINE)
+    return int(found[-1]) if found else 0
+
+
+def count(text: str) -> Counts:
+    """The counts in the closing lines of ctest, lit or pytest."""
+    total = re.search(r"^\d+% tests passed, (\d+) tests failed out of (\d+)", text, re.MULTILINE)
+    if total:
+        failed = int(total[1])
+        return Counts(int(total[2]) - failed, failed)
+    if re.search(r"^ +(Passed|Failed) *:", text, re.MULTILINE) or "Total Discovered" in text:
+        failed = number(r"^ +Failed *: *(\d+)", text) + number(r"^ +Unresolved *: *(\d+)", text)
+        return Counts(number(r"^ +Passed *: *(\d+)", text), failed)
+    closing = next((x for x in reversed(text.splitlines()) if re.search(r" in [\d.]+s", x)), "")
+    failed = number(r"(\d+) failed", closing) + number(r"(\d+) errors?\b", closing)
+    return Counts(number(r"(\d+) passed", closing), failed, number(r"(\d+) skipped", closing))
+
+
+def run(name: str) -> Counts:
+    start = time.monotonic()
+    command = SUITES[name]
+    if name == "python":
+        command = [part for part in command if part != "tests/cli" or any((ROOT / part).glob("*.py"))]
+    environment = {
+        **os.environ,
+        "PATH": f"{ROOT / '.venv/bin'}:{BUILD / 'bin'}:/usr/lib/llvm-22/bin:{os.environ['PATH']}",
+    }
+    log = LOGS / f"{name}.log"
+    with log.open("w") as out:
+        status = subprocess.run(
+            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+            stdout=out, stderr=subprocess.STDOUT, check=False,
+        ).returncode  # fmt: skip
+    text = log.read_text(errors="replace")
+    counts = count(text)
+    if (status != 0 and counts.failed == 0) or counts.passed + counts.failed == 0:
+        counts.failed += 1  # a suite that did not run is a failure, whatever it counted
+    took = time.monotonic() - start
+    verdict = "FAILED" if counts.failed else "ok"
+    print(
+        f"{name:<10} {verdict:<7} {counts.passed:>5} passed, {counts.failed} failed, "
+        f"{counts.skipped} skipped  {took:6.1f} s",
+        flush=True,
+    )
+    if counts.failed:
+        print("\n".join(f"    {line}" for line in text.splitlines()[-60:]))
+        print(f"    (the whole log: {log.relative_to(ROOT)})", flush=True)
+    return counts
+
+
+def main() -> int:
+    names = sys.argv[1:] or list(SUITES)
+    unknown = [name for name in names if name not in SUITES]
+    if unknown:
+        print(f"run_tests: no suite {unknown[0]}; there are {', '.join(SUITES)}", file=sys.stderr)
+        return 2
+    LOGS.mkdir(parents=True, exist_ok=True)
+    results = [run(name) for name in names]
+    passed, failed, skipped = (
+        sum(getattr(counts, field) for counts in results)
+        for field in ("passed", "failed", "skipped")
+    )
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
