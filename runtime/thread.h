@@ -1,0 +1,30 @@
+// The calling thread's heaps: what the fast path of every entry reads.
+#pragma once
+#include "abi.h"
+#include "allocator.h"
+
+namespace tc {
+
+// What tc_site::placement can say.
+enum : uint32_t {
+    placement_unresolved = 0,  // its heaps are always null, so the slow path decides
+    placement_unannotated = 1, // what malloc itself uses; never a site's
+    placement_first_tier = 2,
+    max_tiers = 8,
+    placement_count = placement_first_tier + max_tiers
+};
+
+struct Thread {
+    mi_heap_t *heaps[placement_count];
+    // The same for operator new; stays null where the program brings its own, so that
+    // the two never mix.
+    mi_heap_t *new_heaps[placement_count];
+    // heaps[placement_unannotated] while no site is carried.
+    mi_heap_t *unannotated;
+    tc_site *carried;
+    bool in_runtime; // allocations of our own start-up and helpers: never placed
+};
+
+extern __thread Thread thread __attribute__((tls_model("initial-exec")));
+
+} // namespace tc
