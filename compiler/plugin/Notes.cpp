@@ -12,7 +12,7 @@ using namespace llvm;
 namespace thermocline {
 
 static constexpr StringLiteral ownNotes = "thermocline.notes";
-static constexpr StringLiteral wrapperNotes = "thermocline.native";
+static constexpr StringLiteral tableNotes = "thermocline.table-notes";
 static constexpr StringLiteral contextKind = "thermocline.context";
 
 static void add(Module &module, StringRef list, StringRef text) {
@@ -23,6 +23,8 @@ static void add(Module &module, StringRef list, StringRef text) {
 
 void addNote(Module &module, const Twine &text) { add(module, ownNotes, text.str()); }
 
+void addTableNote(Module &module, const Twine &text) { add(module, tableNotes, text.str()); }
+
 void addNotesFromFile(Module &module, StringRef path) {
     auto file = MemoryBuffer::getFile(path, /*IsText=*/true);
     if (!file) {
@@ -32,7 +34,7 @@ void addNotesFromFile(Module &module, StringRef path) {
     SmallVector<StringRef> lines;
     (*file)->getBuffer().split(lines, '\n', -1, /*KeepEmpty=*/false);
     for (StringRef line : lines)
-        add(module, wrapperNotes, line);
+        addTableNote(module, line);
 }
 
 static void collect(const Module &module, StringRef list, std::vector<std::string> &out) {
@@ -44,7 +46,7 @@ static void collect(const Module &module, StringRef list, std::vector<std::strin
 std::vector<std::string> notesOf(const Module &module) {
     std::vector<std::string> out;
     collect(module, ownNotes, out);
-    collect(module, wrapperNotes, out);
+    collect(module, tableNotes, out);
     return out;
 }
 

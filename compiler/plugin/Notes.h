@@ -17,7 +17,9 @@ inline constexpr llvm::StringLiteral twinsName = "thermocline.twins";
 
 // A note for the table that is also told to the person who links.
 void addNote(llvm::Module &module, const llvm::Twine &text);
-// Notes that the wrapper made, for the table only: it has told them already.
+// A note for the table only.
+void addTableNote(llvm::Module &module, const llvm::Twine &text);
+// Notes that the wrapper made, one a line: it has told them already.
 void addNotesFromFile(llvm::Module &module, llvm::StringRef path);
 std::vector<std::string> notesOf(const llvm::Module &module);
 // Appends the plugin's own notes to a file, or prints them on stderr.

@@ -78,21 +78,16 @@ static std::string scopesText(const DIScope *scope) {
     return out;
 }
 
-std::string FrameTable::functionText(const DISubprogram *subprogram) {
-    std::string &text = functionTexts[subprogram];
-    if (text.empty()) {
-        std::string scopes = scopesText(subprogram->getScope());
-        StringRef linkage = subprogram->getLinkageName();
-        // With line tables only, scopes are missing but the linkage name may be there.
-        if (scopes.empty() && linkage.starts_with("_Z"))
-            text = demangledName(linkage);
-        else
-            text = scopes + (subprogram->getName().empty() ? linkage : subprogram->getName()).str();
-        text = oneWord(text).substr(0, longestName);
-        if (text.empty())
-            text = "?";
-    }
-    return text;
+static std::string subprogramName(const DISubprogram *subprogram) {
+    std::string scopes = scopesText(subprogram->getScope());
+    StringRef linkage = subprogram->getLinkageName();
+    StringRef name = subprogram->getName();
+    std::string text = scopes + (name.empty() ? linkage : name).str();
+    // With line tables only, scopes are missing but the linkage name may be there.
+    if (scopes.empty() && linkage.starts_with("_Z"))
+        text = demangledName(linkage);
+    text = oneWord(text).substr(0, longestName);
+    return text.empty() ? "?" : text;
 }
 
 void rememberName(Function &function) {
@@ -100,7 +95,9 @@ void rememberName(Function &function) {
         function.addFnAttr(nameAttribute, function.getName());
 }
 
-static std::string nameWithoutDebugInfo(const Function &function) {
+std::string functionName(const Function &function) {
+    if (const DISubprogram *subprogram = function.getSubprogram())
+        return subprogramName(subprogram);
     StringRef name = function.getName();
     if (function.hasFnAttribute(nameAttribute))
         name = function.getFnAttribute(nameAttribute).getValueAsString();
@@ -119,17 +116,17 @@ Frames FrameTable::frames(const Instruction &call, bool withLibrary) {
     Frames out;
     const DILocation *location = call.getDebugLoc();
     if (!location) {
-        const DISubprogram *subprogram = call.getFunction()->getSubprogram();
-        std::string name =
-            subprogram ? functionText(subprogram) : nameWithoutDebugInfo(*call.getFunction());
-        out.push_back(intern(name + "@?:0"));
+        out.push_back(intern(functionName(*call.getFunction()) + "@?:0"));
         return out;
     }
     for (; location; location = location->getInlinedAt()) {
         if (!withLibrary && isLibraryHeader(location->getFile()))
             continue;
-        std::string text = functionText(location->getScope()->getSubprogram()) + "@" +
-                           fileText(location->getFile()) + ":" + utostr(location->getLine());
+        std::string &name = names[location->getScope()->getSubprogram()];
+        if (name.empty())
+            name = subprogramName(location->getScope()->getSubprogram());
+        std::string text =
+            name + "@" + fileText(location->getFile()) + ":" + utostr(location->getLine());
         if (location->getColumn())
             text += ":" + utostr(location->getColumn());
         out.push_back(intern(text));

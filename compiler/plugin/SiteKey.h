@@ -29,15 +29,17 @@ class FrameTable {
 
   private:
     Frames frames(const llvm::Instruction &call, bool withLibrary);
-    std::string functionText(const llvm::DISubprogram *subprogram);
-
     llvm::StringMap<FrameId> ids;
     std::vector<std::string> texts;
-    llvm::DenseMap<const llvm::DISubprogram *, std::string> functionTexts;
+    llvm::DenseMap<const llvm::DISubprogram *, std::string> names;
 };
 
-// The name of the function in the source, whatever copies of it are called.
+// Copies have other symbols: without debug information, the source's name has to
+// be kept before the first copy is made.
 void rememberName(llvm::Function &function);
+
+// The function as a person knows it.
+std::string functionName(const llvm::Function &function);
 
 // "dir/file.c" of a path: its last two components once "." and ".." are resolved.
 std::string fileText(const llvm::DIFile *file);
