@@ -53,6 +53,7 @@ def make(source: Path, out: Path, *settings: str) -> subprocess.CompletedProcess
         ["make", "-s", "-C", str(source), f"OUT={out}", *settings],
         capture_output=True,
         text=True,
+        check=False,
         env=path_with_wrappers(),
     )
 
@@ -60,7 +61,12 @@ def make(source: Path, out: Path, *settings: str) -> subprocess.CompletedProcess
 def run(program: Path, *arguments: str, threads: int = 1) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, timeout=120, env=environment
+        [program, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=environment,
     )
 
 
