@@ -71,7 +71,7 @@ class Programs:
 
     def _compile(self, compiler: str, program: Program, source: str) -> str:
         directory = self._directory / f"{program.name}.objects"
-        directory.mkdir()
+        directory.mkdir(exist_ok=True)
         target = directory / f"{source}.o"
         if source.endswith(".c") and compiler.endswith("flang"):
             compiler = compiler.removesuffix("flang") + "clang"

@@ -32,7 +32,7 @@ def test_the_checks_see_right_and_wrong_placement(bare_guests: Guests) -> None:
     assert (right.status, right.out) == (0, "ok\n")
     wrong = guest.run("TIER0=0 TIER1=1 /test/bind_by_hand wrongly")
     assert wrong.status == 1
-    assert "0 of 2097152 bytes" in wrong.out and wrong.out.endswith("FAILED\n")
+    assert "0 of 2097152 bytes" in wrong.out and wrong.out.endswith("FAILED: 2 checks\n")
 
 
 def test_output_and_status_come_back_unchanged(bare_guests: Guests) -> None:

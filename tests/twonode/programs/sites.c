@@ -51,10 +51,11 @@ int main(void) {
             for (int r = 0; r < ROUTINES; ++r) {
                 if (!blocks[i][r])
                     continue;
-                printf("%s of %zu bytes in tier %d\n", routines[r].name, sizes[s],
-                       routines[r].tier);
+                const int before = failures;
                 EXPECT_TIER(blocks[i][r], sizes[s], routines[r].tier);
                 expect_policy(blocks[i][r], routines[r].tier);
+                EXPECT(failures == before, "%s of %zu bytes in tier %d", routines[r].name, sizes[s],
+                       routines[r].tier);
                 free(blocks[i][r]);
             }
     }
