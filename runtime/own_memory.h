@@ -1,0 +1,15 @@
+// Memory for the runtime's own tables.
+//
+// One reserved range, handed out from the front and never given back, apart from the
+// program's heaps: the profiler's tables must neither be charged to the program's
+// resident set nor call its malloc.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+// Zeroed, aligned to a page, ready to use.  Pages cost nothing until touched.  Null when out.
+// Any thread, no lock once the first call has returned.
+void *own_memory_map(size_t bytes);
+
+// True for an address that own_memory_map gave out.
+bool own_memory_contains(uintptr_t address);

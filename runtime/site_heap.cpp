@@ -1,0 +1,273 @@
+// The profiling heap's entry points.  See site_heap.h.
+#include "site_heap.h"
+#include "site_heap_thread.h"
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
+namespace {
+
+constexpr size_t line_bytes = 64;
+constexpr size_t largest_slot_align = 4096;
+
+// A site earns spans of its own, thread by thread and class by class, when what it holds in tagged
+// spans costs about as much as a span would: that is, a page partly used and the span's table.
+constexpr int32_t earned_at_bytes = 16 << 10;
+constexpr int32_t earned_at_waste = 4 << 10;
+
+[[noreturn]] void invalid(const char *message) {
+    // Not stdio: it may be what called us.
+    if (write(2, message, strlen(message)) < 0) {
+    }
+    abort();
+}
+
+// The smallest class for a size whose slots are all aligned.
+unsigned class_for(size_t size, size_t align) {
+    unsigned size_class = class_of(size);
+    if (align > 16)
+        for (size_class = class_of(size < align ? align : size);
+             slot_bytes(size_class) & (align - 1);)
+            ++size_class;
+    return size_class;
+}
+
+// Slack that does not fit its table's entry is counted as if it had been asked for.
+size_t most_slack(const SpanTables *tables) { return tables->wide_slack ? 0xffff : 0xff; }
+size_t load_slack(SpanTables *tables, unsigned slot) {
+    return tables->wide_slack ? tables->slack16()[slot] : tables->slack8()[slot];
+}
+size_t store_slack(SpanTables *tables, unsigned slot, size_t slack) {
+    if (slack > most_slack(tables))
+        slack = most_slack(tables);
+    if (tables->wide_slack)
+        tables->slack16()[slot] = uint16_t(slack);
+    else
+        tables->slack8()[slot] = uint8_t(slack);
+    return slack;
+}
+
+void count_allocated(SiteCache *cache, size_t bytes, uint64_t now) {
+    if (cache->counters.totals->first_time.load(std::memory_order_relaxed) == 0) {
+        uint64_t none = 0;
+        cache->counters.totals->first_time.compare_exchange_strong(none, now ? now : 1,
+                                                                   std::memory_order_relaxed);
+    }
+    cache->counters.allocated(bytes, now);
+}
+
+void *large_malloc(SiteCache *cache, uint32_t site, size_t size, size_t align, uint64_t now) {
+    if (size > PTRDIFF_MAX || align > site_heap_range.bytes)
+        return nullptr;
+    size_t units = size ? (size + unit_bytes - 1) / unit_bytes : 1;
+    size_t align_units = align > unit_bytes ? align / unit_bytes : 1;
+    Span *span = span_make_large(site, units, align_units);
+    if (!span)
+        return nullptr;
+    span->large_bytes = size;
+    span->large_link.store(link_live | stamp_of(now), std::memory_order_relaxed);
+    count_allocated(cache, size, now);
+    return unit_address(span_unit(span));
+}
+
+// Where a block is, with its checks.
+struct Place {
+    Span *span;
+    SpanTables *tables; // null: large
+    unsigned slot;
+    uint32_t site;
+};
+
+Place place_of(const void *block) {
+    size_t offset = reinterpret_cast<uintptr_t>(block) - site_heap_range.base;
+    size_t unit = offset >> site_heap_unit_shift;
+    uint32_t owner = unit_owner(unit);
+    if (owner == 0)
+        invalid("thermocline: the program frees a block that it does not hold; look for a double "
+                "free\n");
+    Span *span = span_of(unit, owner);
+    size_t in_span = offset - (span_unit(span) << site_heap_unit_shift);
+    SpanTables *tables = span->tables.load(std::memory_order_relaxed);
+    if (!tables) {
+        if (in_span)
+            invalid("thermocline: the program frees a pointer into the middle of a block\n");
+        return {span, nullptr, 0, owner & site_heap_site_mask};
+    }
+    unsigned slot = slot_index(in_span, tables->size_class);
+    if (slot >= tables->slots || slot * size_t(slot_bytes(tables->size_class)) != in_span)
+        invalid("thermocline: the program frees a pointer into the middle of a block\n");
+    if (!(load_link(&tables->links()[slot]) & link_live))
+        invalid("thermocline: the program frees a block that it does not hold; look for a double "
+                "free\n");
+    uint32_t site = tables->tagged ? __atomic_load_n(&tables->tags()[slot], __ATOMIC_RELAXED)
+                                   : owner & site_heap_site_mask;
+    return {span, tables, slot, site};
+}
+
+size_t block_bytes(const Place &place) { // as asked for
+    return place.tables
+               ? slot_bytes(place.tables->size_class) - load_slack(place.tables, place.slot)
+               : place.span->large_bytes;
+}
+size_t block_room(const Place &place) {
+    return place.tables ? slot_bytes(place.tables->size_class)
+                        : place.span->large_units.load(std::memory_order_relaxed) * unit_bytes;
+}
+uint64_t block_birth(const Place &place) {
+    uint16_t link = place.tables ? load_link(&place.tables->links()[place.slot])
+                                 : place.span->large_link.load(std::memory_order_relaxed);
+    return time_of_stamp(link & stamp_max);
+}
+
+// The same block from now on holds `size` bytes: counted as freed and allocated.
+void restart_block(SiteCache *cache, const Place &place, size_t size) {
+    uint64_t now = stats_now();
+    cache->counters.freed(block_bytes(place), now, block_birth(place));
+    uint16_t link = link_live | stamp_of(now);
+    if (place.tables) {
+        size_t room = block_room(place);
+        size = room - store_slack(place.tables, place.slot, room - size);
+        store_link(&place.tables->links()[place.slot], link);
+    } else {
+        place.span->large_bytes = size;
+        place.span->large_link.store(link, std::memory_order_relaxed);
+    }
+    count_allocated(cache, size, now);
+}
+
+// A large block that shrinks gives units back, and one that grows takes those behind it if it can.
+bool resize_large(Span *span, size_t size) {
+    if (size <= largest_slot || size > PTRDIFF_MAX)
+        return false;
+    size_t first = span_unit(span), units = (size + unit_bytes - 1) / unit_bytes;
+    size_t old_units = span->large_units.load(std::memory_order_relaxed);
+    if (units > old_units) {
+        if (!units_extend(first + old_units, units - old_units))
+            return false;
+        set_unit_owners(first + old_units, units - old_units,
+                        span->site.load(std::memory_order_relaxed));
+    } else if (units < old_units) {
+        int saved_errno = errno;
+        if (before_release)
+            before_release(span->site.load(std::memory_order_relaxed), first, old_units);
+        set_unit_owners(first + units, old_units - units, 0);
+        units_give(first + units, old_units - units);
+        errno = saved_errno;
+    }
+    span->large_units.store(units, std::memory_order_relaxed);
+    return true;
+}
+
+uint32_t numbered(uint32_t site) { return site && site < site_limit ? site : site_limit - 1; }
+
+} // namespace
+
+bool site_heap_reserve() {
+    if (site_heap_range.bytes)
+        return true;
+    if (!units_reserve())
+        return false;
+    stats_start();
+    site_heap_at_fork();
+    return true;
+}
+
+void *site_heap_malloc(uint32_t site, size_t size, size_t align, bool zero) {
+    site = numbered(site);
+    ThreadHeap *heap = thread_site_heap();
+    SiteCache *cache = heap ? site_cache(heap, site) : nullptr;
+    if (!cache)
+        return nullptr;
+    uint64_t now = stats_now();
+    if (size > largest_slot || align > largest_slot_align)
+        return large_malloc(cache, site, size, align, now);
+    unsigned size_class = class_for(size, align);
+    Bin *bin = site_bin(heap, cache, size_class);
+    if (!bin)
+        return nullptr;
+    bool tagged = !bin->earned;
+    if (tagged) {
+        size_t lines = size ? (size + line_bytes - 1) & ~(line_bytes - 1) : line_bytes;
+        unsigned tagged_class = class_for(lines, align > line_bytes ? align : line_bytes);
+        if (tagged_class >= first_medium_class)
+            tagged = false;
+        else
+            bin = &heap->tagged[tagged_class];
+    }
+    Slot slot = bin_take(heap, bin);
+    if (!slot.span)
+        return nullptr;
+    SpanTables *tables = slot.span->tables.load(std::memory_order_relaxed);
+    size_t room = slot_bytes(tables->size_class);
+    if (tagged) {
+        __atomic_store_n(&tables->tags()[slot.index], site, __ATOMIC_RELAXED);
+        cache->counters.tagged_bytes.add(int64_t(room));
+        Bin *own = site_bin(heap, cache, size_class);
+        own->tagged_bytes += int32_t(room);
+        own->tagged_waste += int32_t(room - slot_bytes(size_class));
+        if (own->tagged_bytes >= earned_at_bytes || own->tagged_waste >= earned_at_waste)
+            own->earned = true;
+    }
+    store_link(&tables->links()[slot.index], link_live | stamp_of(now));
+    size_t counted = room - store_slack(tables, slot.index, room - size);
+    count_allocated(cache, counted, now);
+    char *block = static_cast<char *>(unit_address(span_unit(slot.span))) + slot.index * room;
+    if (zero && !slot.fresh)
+        memset(block, 0, size);
+    return block;
+}
+
+void site_heap_free(void *block) {
+    Place place = place_of(block);
+    ThreadHeap *heap = thread_site_heap();
+    SiteCache *cache = heap ? site_cache(heap, place.site) : nullptr;
+    if (!cache)
+        return; // out of memory: the block is lost
+    size_t bytes = block_bytes(place);
+    cache->counters.freed(bytes, stats_now(), block_birth(place));
+    if (!place.tables) {
+        span_release(place.span);
+        return;
+    }
+    if (place.tables->tagged) {
+        int32_t room = int32_t(slot_bytes(place.tables->size_class));
+        cache->counters.tagged_bytes.add(-int64_t(room));
+        unsigned size_class = class_of(bytes);
+        for (Bin *bin = cache->bins; bin; bin = bin->next)
+            if (bin->size_class == size_class) {
+                bin->tagged_bytes -= room;
+                bin->tagged_waste -= room - int32_t(slot_bytes(size_class));
+                break;
+            }
+    }
+    slot_give(heap, place.span, place.slot);
+}
+
+void *site_heap_realloc(uint32_t site, void *block, size_t size) {
+    Place place = place_of(block);
+    site = numbered(site);
+    if (place.site == site) {
+        size_t room = block_room(place);
+        bool fits =
+            place.tables ? size <= room && size >= room / 2 : resize_large(place.span, size);
+        if (fits) {
+            ThreadHeap *heap = thread_site_heap();
+            SiteCache *cache = heap ? site_cache(heap, site) : nullptr;
+            if (!cache)
+                return nullptr;
+            restart_block(cache, place, size);
+            return block;
+        }
+    }
+    void *moved = site_heap_malloc(site, size, 0, false);
+    if (!moved)
+        return nullptr;
+    // What the program asked for is less than it may use (malloc_usable_size).
+    size_t old_room = block_room(place);
+    memcpy(moved, block, size < old_room ? size : old_room);
+    site_heap_free(block);
+    return moved;
+}
+
+size_t site_heap_usable(const void *block) { return block_room(place_of(block)); }

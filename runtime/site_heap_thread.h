@@ -1,0 +1,66 @@
+// A thread's part of the profiling heap: nothing here is written by two threads, but for what a
+// Span says.
+#pragma once
+#include "site_heap_span.h"
+#include "site_stats.h"
+
+// One thread's spans of one size class: of a site, or (site 0) tagged.
+struct Bin {
+    Bin *next; // of the same site
+    Span *current;
+    Span *partial, *full; // doubly linked
+    uint32_t site;
+    uint8_t size_class;
+    bool earned;  // has spans of its own from now on
+    bool resting; // in ThreadHeap::resting
+    // What earning a span is decided on: the slots this thread took for this bin from tagged
+    // spans, less those it gave back, and how much smaller its own slots would be.
+    int32_t tagged_bytes, tagged_waste;
+};
+
+struct SiteCache {
+    SiteCounters counters;
+    Bin *bins; // most recently used first
+    uint32_t site;
+};
+
+struct ThreadHeap {
+    static constexpr unsigned chunk_shift = 10;
+    static constexpr unsigned chunk_sites = 1u << chunk_shift;
+    static constexpr unsigned resting_bins = 32;
+
+    std::atomic<SiteCache **> chunks[site_limit >> chunk_shift];
+    Bin tagged[first_medium_class];
+    std::atomic<Span *> returned; // full spans that other threads emptied
+    // Bins whose current span became empty.  A bin that leaves the ring gives the span back: this
+    // bounds what empty spans hold, without a system call each time a span empties.
+    Bin *resting[resting_bins];
+    unsigned next_resting;
+    char *arena, *arena_end;
+    ThreadHeap *next_heap, *next_unused;
+
+    SiteCache *find(uint32_t site) {
+        SiteCache **chunk = chunks[site >> chunk_shift].load(std::memory_order_acquire);
+        return chunk ? __atomic_load_n(&chunk[site % chunk_sites], __ATOMIC_ACQUIRE) : nullptr;
+    }
+};
+
+// The calling thread's, made or adopted at first use; null when memory is out.
+ThreadHeap *thread_site_heap();
+// The calling thread's cache of a site.
+SiteCache *site_cache(ThreadHeap *, uint32_t site);
+Bin *site_bin(ThreadHeap *, SiteCache *, unsigned size_class);
+
+// All heaps that ever were; a heap whose thread ended stays for the next thread.
+ThreadHeap *first_site_heap();
+
+// A slot of the bin's spans: null when memory is out.  `fresh`: it reads as zero.
+struct Slot {
+    Span *span;
+    unsigned index;
+    bool fresh;
+};
+Slot bin_take(ThreadHeap *, Bin *);
+void slot_give(ThreadHeap *, Span *, unsigned index);
+
+void site_heap_at_fork();
