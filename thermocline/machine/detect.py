@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thermocline.machine import topology
-from thermocline.machine.model import FORMAT, Cache, Cpu, Figure, Kind, Machine, Tier
+from thermocline.machine.model import Cache, Cpu, Figure, Kind, Machine, Tier
 from thermocline.machine.topology import Node, Topology
 
 # Slower kinds later; used only where bandwidth is not known for every tier.
@@ -60,7 +60,7 @@ def detect(source: Path | None = None) -> Detection:
         )
     name = platform.node() if source is None else source.stem
     machine = Machine(
-        format=FORMAT,
+        format=1,
         name=re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("._-")[:60] or "host",
         description="made by 'thermocline machine detect'",
         cpu=Cpu(
@@ -108,10 +108,10 @@ def _groups(found: Topology, notes: list[str]) -> list[_Group]:
     for node in found.nodes:
         kind = _kind(node)
         for group in groups:
-            if kind == group.kind if kind else group.kind == "unknown":
-                if kind or _alike(group.nodes[0], node):
-                    group.nodes.append(node)
-                    break
+            same = group.kind == kind if kind else _alike(group.nodes[0], node)
+            if same and (kind or group.kind == "unknown"):
+                group.nodes.append(node)
+                break
         else:
             groups.append(_Group(kind or "unknown", [node]))
     anonymous = [group for group in groups if group.kind == "unknown"]

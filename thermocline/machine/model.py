@@ -123,7 +123,7 @@ class Machine(Strict):
     description: str = ""
     cpu: Cpu
     cache: list[Cache] = Field(min_length=1)
-    tier: list[Tier] = Field(min_length=1, max_length=16)
+    tier: list[Tier] = Field(min_length=1, max_length=8)
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Machine":
@@ -137,18 +137,15 @@ class Machine(Strict):
             for other in tier.shares_channel_with:
                 if other not in names or other == tier.name:
                     raise ValueError(f"tier {tier.name!r} shares a channel with unknown {other!r}")
-        levels = [cache.level for cache in self.cache]
-        if levels != sorted(set(levels)):
-            raise ValueError("cache levels must rise")
+        if [cache.level for cache in self.cache] != list(range(1, len(self.cache) + 1)):
+            raise ValueError("cache levels must be 1, 2, ... in this order")
         if len({cache.line for cache in self.cache}) != 1:
             raise ValueError("all caches must have the same line size")
         return self
 
     def share_channels(self, first: Tier, second: Tier) -> bool:
         """Whether two tiers' traffic adds up on one channel (as Optane's and its DRAM's does)."""
-        return (
-            second.name in first.shares_channel_with or first.name in second.shares_channel_with
-        )
+        return second.name in first.shares_channel_with or first.name in second.shares_channel_with
 
 
 def first_problem(error: ValidationError) -> str:

@@ -50,9 +50,7 @@ def _cache(cache: Cache) -> str:
         "\n[[cache]]\n"
         f"level = {cache.level}\n"
         f"bytes = {_figure(cache.bytes, units.exact_bytes(int(cache.bytes.value)))}\n"
-        + toml_writer.pairs(
-            {"ways": cache.ways, "line": cache.line, "shared_by": cache.shared_by}
-        )
+        + toml_writer.pairs({"ways": cache.ways, "line": cache.line, "shared_by": cache.shared_by})
     )
 
 

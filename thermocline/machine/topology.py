@@ -5,9 +5,9 @@ parts of /sys that are read here (`sys/devices/...`).
 """
 
 import subprocess
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
+from xml.etree import ElementTree
 
 from thermocline.errors import BadFile, ThermoclineError
 from thermocline.files import read_text

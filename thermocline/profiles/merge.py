@@ -24,11 +24,6 @@ class Candidate:
     traffic: int  # bytes for one profile, SHARE_UNITS-ths of the mean share for several
     first_touch: float
 
-    @property
-    def density(self) -> Fraction | None:
-        """Traffic per byte: the order of bandwidth per byte.  None: needs no room."""
-        return Fraction(self.traffic, self.bytes) if self.bytes else None
-
 
 @dataclass(frozen=True)
 class Demand:

@@ -10,7 +10,6 @@ from thermocline.errors import BadFile
 from thermocline.files import read_text
 from thermocline.machine.model import first_problem
 
-# Sums over any number of sites stay exact in 64 bits.
 Count = Annotated[int, Field(ge=0, lt=2**60, strict=True)]
 Seconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 Kind = Literal["site", "unannotated", "nonheap"]
@@ -105,6 +104,8 @@ class Profile(Open):
             lengths = {len(series.read_bytes), len(series.write_bytes), len(series.resident_bytes)}
             if lengths != {0} and (self.series is None or lengths != {self.series.count}):
                 raise ValueError(f"site {site.key!r} has a series of another length")
+        if max(self.traffic_bytes, sum(site.bytes for site in self.sites)) >= 2**61:
+            raise ValueError("the sites' sums are absurd")  # and would not fit 64 bits
         return self
 
     @property

@@ -5,6 +5,7 @@ How to add one: docs/strategies.md.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cmp_to_key
 
 from thermocline.profiles.merge import Candidate
 
@@ -26,17 +27,16 @@ class Choice:
 Strategy = Callable[[Sequence[Candidate], int], Choice]
 
 
+def _hotter(first: Candidate, second: Candidate) -> int:
+    # Cross-multiplied: exact, and much faster than comparing fractions.
+    difference = second.traffic * first.bytes - first.traffic * second.bytes
+    return difference or (-1 if first.key < second.key else 1)
+
+
 def by_density(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Falling bandwidth per byte, ties by key."""
-
-    def order(site: Candidate) -> tuple[bool, float, str]:
-        return (site.bytes != 0, 0.0, site.key)
-
-    free = sorted((site for site in candidates if site.bytes == 0), key=order)
-    rest = [(site.density or 0, site) for site in candidates if site.bytes]
-    rest.sort(key=lambda pair: pair[1].key)
-    rest.sort(key=lambda pair: pair[0], reverse=True)  # stable: ties stay by key
-    return free + [site for _, site in rest]
+    """Falling bandwidth per byte, ties by key; sites that need no room come first."""
+    free = sorted((site for site in candidates if site.bytes == 0), key=lambda site: site.key)
+    return free + sorted((s for s in candidates if s.bytes), key=cmp_to_key(_hotter))
 
 
 def registry() -> dict[str, Strategy]:

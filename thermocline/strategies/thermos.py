@@ -42,6 +42,9 @@ def choose(candidates: Sequence[Candidate], capacity: int) -> Choice:
     fast: dict[str, str] = {}
     for rank, site in enumerate(by_density(candidates), start=1):
         packed = admitted.bytes[-1]
+        if site.bytes == 0:  # nothing displaces it, it displaces nothing
+            fast[site.key] = "needs no room"
+            continue
         if packed + site.bytes <= capacity:
             fast[site.key] = f"rank {rank}"
         elif site.traffic > admitted.hottest(min(packed, packed + site.bytes - capacity)):

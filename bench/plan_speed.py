@@ -1,0 +1,88 @@
+"""How long each strategy takes to plan 10,000 sites; the issue's bound is one second each.
+
+    python bench/plan_speed.py [SITES] [--json]
+
+The sites are made, not measured: sizes and traffic spread over six orders of magnitude, as
+profiles of large programs are, plus the classic hard families of the knapsack literature.
+Exit status 1 when the median of a strategy's runs passes the bound, or a gap is not proven.
+"""
+
+import json
+import random
+import statistics
+import sys
+import time
+
+from thermocline.profiles.merge import Candidate
+from thermocline.strategies import registry
+
+BOUND_SECONDS = 1.0
+RUNS = 3
+
+
+def sites(family: str, count: int, seed: int) -> list[Candidate]:
+    """A family of made sites."""
+    rng = random.Random(seed)
+    made = []
+    for number in range(count):
+        size = rng.randint(1, 10**9)
+        traffic = {
+            "uncorrelated": rng.randint(1, 10**9),
+            "weakly correlated": max(1, size + rng.randint(-(10**8), 10**8)),
+            "strongly correlated": size + 10**8,
+            "equal density": size,
+        }.get(family)
+        if traffic is None:
+            size = 4096 * (1 + int(rng.lognormvariate(3, 3)))
+            traffic = 64 * (1 + int(rng.lognormvariate(8, 4)))
+        made.append(Candidate(f"a.out!f{number}@a.c:{number}", size, traffic, 0.0))
+    return made
+
+
+def main() -> int:
+    """Runs all, prints a table, judges the medians."""
+    arguments = [a for a in sys.argv[1:] if a != "--json"]
+    count = int(arguments[0]) if arguments else 10_000
+    rows = []
+    for family in (
+        "profile-like",
+        "uncorrelated",
+        "weakly correlated",
+        "strongly correlated",
+        "equal density",
+    ):
+        made = sites(family, count, 1)
+        total = sum(site.bytes for site in made)
+        for name, choose in registry().items():
+            for divisor in (8, 4, 2):
+                times = []
+                gap: float | None = None
+                for _ in range(RUNS):
+                    start = time.perf_counter()
+                    gap = choose(made, total // divisor).gap
+                    times.append(time.perf_counter() - start)
+                rows.append(
+                    {
+                        "sites": count,
+                        "family": family,
+                        "strategy": name,
+                        "capacity": f"1/{divisor}",
+                        "seconds": round(statistics.median(times), 3),
+                        "gap": gap,
+                    }
+                )
+    if "--json" in sys.argv:
+        print(json.dumps(rows, indent=1))
+    else:
+        for row in rows:
+            gap_text = "" if row["gap"] is None else f"gap at most {row['gap']:.2g}"
+            print(
+                f"{row['family']:20} {row['strategy']:12} {row['capacity']:>4} "
+                f"{row['seconds']:7.3f} s  {gap_text}"
+            )
+    slow = [row for row in rows if float(str(row["seconds"])) > BOUND_SECONDS]
+    return 1 if slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

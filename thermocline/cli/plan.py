@@ -1,0 +1,229 @@
+"""thermocline plan."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from thermocline.planning.model import Plan
+    from thermocline.planning.planner import Fold, NonheapTier, Request
+    from thermocline.profiles.model import Profile
+
+
+def plan(
+    profiles: Annotated[list[Path], typer.Argument(help="Profiles; of several inputs if many.")],
+    machine: Annotated[
+        str, typer.Option("--machine", help="A shipped machine, a file, or 'detect'.")
+    ] = "detect",
+    capacity: Annotated[
+        str, typer.Option("--capacity", help="Of tier 0: 25% of the profiled peak, or 4GiB.")
+    ] = "25%",
+    strategy: Annotated[
+        str, typer.Option("--strategy", help="knapsack, hotset, thermos or first-touch.")
+    ] = "thermos",
+    nonheap_tier: Annotated[
+        str, typer.Option("--nonheap-tier", help="Tier for stack and globals, or 'none'.")
+    ] = "0",
+    cross_validate: Annotated[
+        bool, typer.Option("--cross-validate", help="Plan each input from the others; no plan.")
+    ] = False,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("-o", "--output", help="[PROGRAM.STRATEGY-CAPACITY.plan]"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Decide which sites deserve the fast tier.
+
+    Across several profiles, the plan maximises the mean of their normalised traffic.
+
+    Example: thermocline plan lulesh.71.profile --machine knl-7230 --capacity 25% --strategy thermos
+    """
+    from thermocline import files
+    from thermocline.cli import output
+    from thermocline.machine import store
+    from thermocline.planning import capacity as capacities
+    from thermocline.planning import model, planner
+    from thermocline.profiles import model as profile_model
+
+    request = planner.Request(
+        store.find(machine), capacities.parse(capacity), strategy, _nonheap(nonheap_tier)
+    )
+    planner.check(request)
+    inputs = [profile_model.load(path) for path in profiles]
+    names = [str(path) for path in profiles]
+    if cross_validate:
+        _print_folds(planner.cross_validate(inputs, names, request), as_json)
+        return
+    path = out or _default_path(inputs[0], request)
+    files.refuse_overwrite(path, force)
+    made = planner.make(inputs, request, names)
+    files.write_text(path, model.to_toml(made), force=True)
+    rows = _comparison(made, inputs, names, request)
+    if as_json:
+        output.emit_json(
+            {
+                "plan": str(path),
+                "strategy": made.strategy,
+                "machine": made.machine,
+                "capacity_bytes": made.capacity_bytes,
+                "gap": made.gap,
+                "fast_sites": sum(1 for site in made.sites if site.tier == 0),
+                "sites": len(made.sites),
+                "predicted": rows,
+            }
+        )
+        return
+    _print(made, rows, request)
+    for profile, name in zip(inputs, names, strict=True):
+        _warn(profile, name)
+    if request.limit_for(inputs[0]) < request.capacity.of(inputs[0].peak_resident_bytes):
+        output.note(f"the capacity was lowered to all of {request.machine.tier[0].name}")
+    print(f"wrote {path}")
+    output.next_step(f"thermocline run --plan {path} -- {' '.join(inputs[0].command) or 'CMD'}")
+
+
+def _nonheap(text: str) -> "NonheapTier":
+    from thermocline.errors import Misuse
+
+    if text == "none":
+        return "none"
+    if not text.isdecimal() or len(text) > 3:
+        raise Misuse(f"--nonheap-tier {text!r}: give a tier's number or 'none'")
+    return int(text)
+
+
+def _default_path(profile: "Profile", request: "Request") -> Path:
+    amount = request.capacity.text.replace("%", "pct").replace(" ", "")
+    return Path(f"{profile.program}.{request.strategy}-{amount}.plan")
+
+
+def _comparison(
+    made: "Plan", inputs: "list[Profile]", names: list[str], request: "Request"
+) -> list[dict[str, Any]]:
+    """Predicted for each input, beside first touch."""
+    from dataclasses import replace
+
+    from thermocline.planning import planner
+
+    baseline = planner.make(inputs, replace(request, strategy="first-touch"))
+    rows = []
+    for plan_, label in ((made, made.strategy), (baseline, "first-touch")):
+        if label == "first-touch" and made.strategy == "first-touch" and plan_ is baseline:
+            continue
+        for profile, name in zip(inputs, names, strict=True):
+            predicted = planner.predicted(plan_, profile, request)
+            rows.append(
+                {
+                    "strategy": label,
+                    "input": name,
+                    "fast_traffic_share": predicted.fast_share,
+                    "capacity_bytes": request.limit_for(profile),
+                    "fast_peak_bytes": predicted.peak[0],
+                    "spilled_bytes": predicted.spilled[0],
+                }
+            )
+    return rows
+
+
+def _print(made: "Plan", rows: list[dict[str, Any]], request: "Request") -> None:
+    from thermocline import units
+    from thermocline.cli import output
+
+    column = output.Column
+    fast = [site for site in made.sites if site.tier == 0]
+    tier = request.machine.tier[0].name
+    print(
+        f"{made.strategy} on {made.machine}: {len(fast)} of {len(made.sites)} sites "
+        f"({units.format_bytes(sum(site.bytes for site in fast))}) go to tier 0 ({tier}) "
+        f"of {units.format_bytes(made.capacity_bytes)} ({made.capacity})"
+    )
+    if made.gap is not None:
+        best = "optimal" if made.gap == 0 else f"within {100 * made.gap:.2g} % of optimal (proven)"
+        print(f"the choice is {best}")
+    print()
+    output.table(
+        [
+            column("predicted"),
+            column("input"),
+            column("fast traffic", True),
+            column("fast peak", True),
+            column("capacity", True),
+            column("spilled", True),
+        ],
+        [
+            [
+                row["strategy"],
+                row["input"],
+                units.format_share(row["fast_traffic_share"]),
+                units.format_bytes(row["fast_peak_bytes"]),
+                units.format_bytes(row["capacity_bytes"]),
+                units.format_bytes(row["spilled_bytes"]),
+            ]
+            for row in rows
+        ],
+    )
+    print()
+
+
+def _warn(profile: "Profile", name: str) -> None:
+    from thermocline import units
+    from thermocline.cli import output
+
+    if not profile.complete:
+        output.note(f"{name}: the program did not finish; the plan knows what was seen until then")
+    if profile.unseen_instruction_share:
+        output.note(
+            f"{name}: {units.format_share(profile.unseen_instruction_share)} of the instructions "
+            "were in code that was not annotated; their traffic is missing"
+        )
+
+
+def _print_folds(folds: "list[Fold]", as_json: bool) -> None:
+    from thermocline import units
+    from thermocline.cli import output
+
+    mean = sum(fold.regret for fold in folds) / len(folds)
+    worst = max(fold.regret for fold in folds)
+    if as_json:
+        output.emit_json(
+            {
+                "folds": [
+                    {
+                        "input": fold.name,
+                        "fast_traffic_share_from_others": fold.from_others,
+                        "fast_traffic_share_from_itself": fold.from_itself,
+                        "regret": fold.regret,
+                    }
+                    for fold in folds
+                ],
+                "mean_regret": mean,
+                "worst_regret": worst,
+            }
+        )
+        return
+    column = output.Column
+    output.table(
+        [
+            column("input left out"),
+            column("planned from others", True),
+            column("planned from itself", True),
+            column("regret", True),
+        ],
+        [
+            [
+                fold.name,
+                units.format_share(fold.from_others),
+                units.format_share(fold.from_itself),
+                units.format_share(fold.regret),
+            ]
+            for fold in folds
+        ],
+    )
+    print(
+        "\npredicted shares of all traffic that the fast tier serves; "
+        f"mean regret {units.format_share(mean)}, worst {units.format_share(worst)}"
+    )
+    output.next_step("thermocline plan PROFILE... without --cross-validate, to write the plan")

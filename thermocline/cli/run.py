@@ -1,0 +1,228 @@
+"""thermocline run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from thermocline.machine.model import Machine
+    from thermocline.planning.model import Plan
+    from thermocline.run.config import RunTier
+    from thermocline.run.report import RunReport
+
+
+def run(
+    command: Annotated[list[str], typer.Argument(help="The command, after --.")],
+    plan: Annotated[
+        str, typer.Option("--plan", help="A plan, or 'first-touch' for no guidance.")
+    ] = "first-touch",
+    machine: Annotated[
+        str, typer.Option("--machine", help="A shipped machine, a file, or 'detect'.")
+    ] = "detect",
+    capacity: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--capacity", help="Limit of tier 0: 4GiB, 25% of the profiled peak, or 'all'. [plan's]"
+        ),
+    ] = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Record the traffic of each tier (slower).")
+    ] = False,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("-o", "--output", help="Write the report as JSON."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Run a command with each site's data in its planned tier.
+
+    The command may be a script or make: every annotated program below it is guided. Its exit
+    status is passed on.
+
+    Example: thermocline run --plan lulesh.thermos-25pct.plan -- ./lulesh -s 40
+    """
+    import json
+    import tempfile
+
+    from thermocline import files
+    from thermocline.cli import output
+    from thermocline.run import config, launch, report
+
+    if out is not None:
+        files.refuse_overwrite(out, force)
+    chosen, host, tiers, where = _prepare(plan, machine, capacity)
+    with tempfile.TemporaryDirectory(prefix="thermocline-run-") as scratch:
+        file = Path(scratch) / "config"
+        text = config.for_run(Path(scratch) / "report", chosen, tiers, host, trace)
+        file.write_text(text, encoding="utf-8")
+        outcome = launch.launch(command, file)
+        reports = report.gather(Path(scratch))
+    summary = _summary(chosen, tiers, where, reports, outcome.status)
+    if out is not None:
+        files.write_text(out, json.dumps(summary, indent=1) + "\n", force=True)
+    if outcome.text:
+        output.note(outcome.text)
+    if as_json:
+        output.emit_json(summary)
+    elif not reports:
+        output.note(_no_reports(command))
+    else:
+        _print(chosen, tiers, where, reports, trace)
+        if out is not None:
+            print(f"wrote {out}")
+        if not trace:
+            output.next_step(f"add --trace to see the traffic of each tier: {_again(plan)}")
+    raise typer.Exit(outcome.status)
+
+
+def _prepare(
+    plan: str, machine: str, capacity: str | None
+) -> "tuple[Plan, Machine, list[RunTier], str]":
+    from thermocline.errors import ThermoclineError
+    from thermocline.machine import store
+    from thermocline.planning import capacity as capacities
+    from thermocline.planning import model
+    from thermocline.run import config
+
+    chosen = model.unguided() if plan == "first-touch" else model.load(Path(plan))
+    host = store.find(machine)
+    plan_machine = None
+    if machine != "detect":
+        plan_machine = host
+    elif chosen.machine:
+        try:
+            plan_machine = store.find(chosen.machine)
+        except ThermoclineError:
+            plan_machine = None  # the plan came from elsewhere; its tiers suffice
+    limit: int | None = chosen.capacity_bytes or None
+    if capacity == "all":
+        limit = None
+    elif capacity is not None:
+        asked = capacities.parse(capacity)
+        if asked.share is not None and not chosen.peak_resident_bytes:
+            from thermocline.errors import Misuse
+
+            raise Misuse(f"--capacity {capacity} needs a plan made from a profile: give bytes")
+        limit = asked.of(chosen.peak_resident_bytes)
+    tiers, where = config.tiers_for(chosen, host, plan_machine, limit)
+    return chosen, host, tiers, where
+
+
+def _again(plan: str) -> str:
+    return f"thermocline run --trace --plan {plan} -- CMD"
+
+
+def _no_reports(command: list[str]) -> str:
+    return (
+        f"no annotated program ran, so nothing was guided: build {command[0]} with "
+        "thermocline-clang (for make: CC=thermocline-clang), or see 'thermocline doctor'"
+    )
+
+
+def _summary(
+    plan: "Plan",
+    tiers: "Sequence[RunTier]",
+    where: str,
+    reports: "list[RunReport]",
+    status: int,
+) -> dict[str, Any]:
+    from thermocline.run import report
+
+    return {
+        "format": "thermocline-run-summary",
+        "version": 1,
+        "strategy": plan.strategy,
+        "status": status,
+        "tiers": [
+            {"name": tier.name, "nodes": list(tier.nodes), "capacity_bytes": tier.limit or 0}
+            for tier in tiers
+        ],
+        "placement": where,
+        "fast_traffic_share": report.fast_share(reports),
+        "never_came": sorted(report.never_came(reports)),
+        "unplanned": sorted(report.unplanned(reports)),
+        "processes": [entry.model_dump(mode="json") for entry in reports],
+    }
+
+
+def _print(
+    plan: "Plan", tiers: "Sequence[RunTier]", where: str, reports: "list[RunReport]", trace: bool
+) -> None:
+    from thermocline import units
+    from thermocline.cli import output
+    from thermocline.run import report
+
+    column = output.Column
+    rows = []
+    idle = 0
+    for entry in reports:
+        if len(reports) > 1 and not entry.sites.reached and not entry.sites.unplanned:
+            idle += 1
+            continue
+        for tier in entry.tiers:
+            known = tiers[tier.tier].name if tier.tier < len(tiers) else "?"
+            moved = tier.traffic_bytes
+            rows.append(
+                [
+                    f"{entry.program} ({entry.pid})",
+                    f"{tier.tier} {known}",
+                    ",".join(map(str, tier.nodes)) or "modelled",
+                    units.format_bytes(tier.capacity_bytes) if tier.capacity_bytes else "-",
+                    units.format_bytes(tier.peak_resident_bytes),
+                    units.format_bytes(tier.spilled_bytes),
+                    "-" if moved is None else units.format_bytes(moved),
+                ]
+            )
+    print()
+    output.table(
+        [
+            column("process"),
+            column("tier"),
+            column("nodes"),
+            column("limit", True),
+            column("peak resident", True),
+            column("spilled", True),
+            column("traffic", True),
+        ],
+        rows,
+    )
+    share = report.fast_share(reports)
+    if share is not None:
+        print(f"\ntier 0 served {units.format_share(share)} of the memory traffic")
+    if plan.predicted_fast_share is not None and trace:
+        print(f"the plan predicted {units.format_share(plan.predicted_fast_share)}")
+    if where == "modelled":
+        output.note(
+            "this host has too few kinds of memory for the plan: tiers are modelled, all data "
+            "stays where it is"
+        )
+    if idle:
+        output.note(f"{idle} more annotated process(es) reached no site")
+    _warnings(plan, reports)
+
+
+def _warnings(plan: "Plan", reports: "list[RunReport]") -> None:
+    from thermocline.cli import output
+    from thermocline.run import report
+
+    gone, new = report.never_came(reports), report.unplanned(reports)
+    if plan.sites and gone:
+        output.note(
+            f"{len(gone)} of {len(plan.sites)} planned sites never came (the first: {min(gone)})"
+        )
+    if plan.sites and new:
+        output.note(
+            f"{len(new)} sites came that the plan does not name; they went to tier "
+            f"{plan.default_tier} (the first: {min(new)})"
+        )
+    if plan.sites and len(gone) == len(plan.sites):
+        output.note("the plan fits nothing in this program: make a new profile and plan")
+    for entry in reports:
+        if entry.stepped_aside:
+            output.note(f"{entry.program}: not guided: {entry.stepped_aside}")
+    for text in sorted({text for entry in reports for text in entry.notes}):
+        output.note(text)

@@ -1,0 +1,174 @@
+"""thermocline sites."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from thermocline.profiles.model import Profile
+    from thermocline.sites.table import SiteTable
+
+SWEEP = (0, 1, 2, 3, 4)
+
+
+def sites(
+    program: Annotated[Path, typer.Argument(help="An executable or shared library.")],
+    profile: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--profile", help="Count the sites that this profile reached."),
+    ] = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Link again at context 0 to 4 and show the growth.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List a program's allocation sites.
+
+    Example: thermocline sites ./lulesh --profile lulesh.71.profile
+    """
+    from thermocline.profiles import model as profile_model
+    from thermocline.sites import table
+
+    if sweep:
+        _sweep(program, as_json)
+        return
+    found = table.read(program)
+    reached = profile_model.load(profile) if profile else None
+    if as_json:
+        _json(program, found, reached)
+    else:
+        _print(program, found, reached)
+
+
+def _reached(found: "SiteTable", profile: "Profile | None") -> set[str] | None:
+    if profile is None:
+        return None
+    came = {site.key for site in profile.sites if site.allocations}
+    return {site.key for site in found.sites if site.key in came}
+
+
+def _counts(found: "SiteTable", reached: set[str] | None) -> dict[str, int]:
+    """As Table I of Olson et al. 2018: static and reached, with and without context."""
+    from thermocline.sites import key as keys
+
+    counts = {
+        "sites": len(found.sites),
+        "sites_without_context": len({keys.parse(s.key).without_context for s in found.sites}),
+    }
+    if reached is not None:
+        counts["reached"] = len(reached)
+        counts["reached_without_context"] = len(
+            {keys.parse(key).without_context for key in reached}
+        )
+    return counts
+
+
+def _json(program: Path, found: "SiteTable", profile: "Profile | None") -> None:
+    from thermocline.cli import output
+    from thermocline.sites import key as keys
+
+    reached = _reached(found, profile)
+    rows = []
+    for site in found.sites:
+        key = keys.parse(site.key)
+        row: dict[str, object] = {
+            "key": site.key,
+            "routine": site.routine,
+            "calls": site.calls,
+            "module": key.module,
+            "function": key.function,
+            "position": key.position,
+            "context": list(key.context),
+        }
+        if reached is not None:
+            row["reached"] = site.key in reached
+        rows.append(row)
+    output.emit_json(
+        {
+            "program": str(program),
+            "module": found.module,
+            "context": found.context,
+            "file_bytes": program.stat().st_size,
+            **_counts(found, reached),
+            "sites_list": rows,
+            "notes": [note for note in found.notes if not note.startswith("link\t")],
+        }
+    )
+
+
+def _print(program: Path, found: "SiteTable", profile: "Profile | None") -> None:
+    from thermocline import units
+    from thermocline.cli import output
+    from thermocline.sites import key as keys
+
+    reached = _reached(found, profile)
+    column = output.Column
+    columns = [column("position"), column("function"), column("routine"), column("calls", True)]
+    if reached is not None:
+        columns.append(column("reached"))
+    rows = []
+    for site in found.sites:
+        key = keys.parse(site.key)
+        row = [key.position or "-", key.function, site.routine, str(site.calls)]
+        if reached is not None:
+            row.append("yes" if site.key in reached else "no")
+        row.append(" < ".join(key.context))
+        rows.append(row)
+    output.table([*columns, column("context")], rows)
+    counts = _counts(found, reached)
+    print(
+        f"\n{found.module}: {counts['sites']} sites at context {found.context}, "
+        f"{counts['sites_without_context']} without context; "
+        f"{units.format_bytes(program.stat().st_size)}"
+    )
+    if reached is not None:
+        print(
+            f"reached: {counts['reached']} with context, "
+            f"{counts['reached_without_context']} without"
+        )
+    for text in found.notes:
+        if not text.startswith("link\t"):
+            output.note(text)
+    output.next_step(f"thermocline profile -- {program if '/' in str(program) else f'./{program}'}")
+
+
+def _sweep(program: Path, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from thermocline import units
+    from thermocline.cli import output
+    from thermocline.sites.sweep import sweep
+
+    steps = sweep(program, SWEEP)
+    if as_json:
+        output.emit_json({"program": str(program), "steps": [asdict(step) for step in steps]})
+        return
+    column = output.Column
+    base = steps[0].file_bytes
+    output.table(
+        [
+            column("context", True),
+            column("sites", True),
+            column("without context", True),
+            column("calls", True),
+            column("file", True),
+            column("growth", True),
+            column("notes", True),
+        ],
+        [
+            [
+                str(step.context),
+                str(step.sites),
+                str(step.positions),
+                str(step.calls),
+                units.format_bytes(step.file_bytes),
+                f"{100 * (step.file_bytes / base - 1):+.1f} %",
+                str(step.left_out),
+            ]
+            for step in steps
+        ],
+    )
+    output.next_step(
+        "link with --thermocline-context=N, then: thermocline profile -- " + str(program)
+    )

@@ -1,0 +1,1 @@
+"""Plans: site -> tier, made from profiles under a capacity (docs/formats.md)."""

@@ -1,0 +1,140 @@
+"""The plan file: text that a person can read, diff and edit."""
+
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from thermocline import toml_writer
+from thermocline.errors import BadFile
+from thermocline.files import read_text
+from thermocline.machine.model import first_problem
+
+FORMAT = 1
+MAX_TIERS = 8  # the runtime has as many
+TierIndex = Annotated[int, Field(ge=0, lt=MAX_TIERS, strict=True)]
+Count = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
+
+
+class Strict(BaseModel):
+    """A misspelt key is an error, never ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PlannedSite(Strict):
+    """One site's line; only tier and key matter to a run."""
+
+    tier: TierIndex
+    key: str = Field(min_length=1, max_length=100_000)
+    bytes: Count = 0
+    traffic_bytes: Count = 0
+    hotness: Annotated[float, Field(ge=0)] = 0.0
+    reason: str = ""
+
+
+class Plan(Strict):
+    """Where each site's data goes."""
+
+    format: Literal[1] = 1
+    strategy: str
+    machine: str = ""
+    capacity: str = ""  # as asked for
+    capacity_bytes: Count = 0  # 0: no limit below the tier's own
+    default_tier: TierIndex = 1
+    nonheap_tier: TierIndex | Literal["none"] = 0
+    peak_resident_bytes: Count = 0
+    profiles: list[str] = []
+    predicted_fast_share: Annotated[float, Field(ge=0, le=1)] | None = None
+    gap: Annotated[float, Field(ge=0)] | None = None
+    sites: list[PlannedSite] = Field(default=[], max_length=1_000_000)
+
+    @model_validator(mode="after")
+    def _has_sane_keys(self) -> "Plan":
+        seen: set[str] = set()
+        for site in self.sites:
+            if site.key in seen:
+                raise ValueError(f"site {site.key!r} comes twice")
+            if not site.key.isprintable():
+                raise ValueError(f"site {site.key!r} has control characters")
+            seen.add(site.key)
+        return self
+
+    def tier_of(self, key: str, kind: str = "site") -> int:
+        """Where a profile's entry goes."""
+        if kind == "nonheap":
+            return 0 if self.nonheap_tier == "none" else self.nonheap_tier
+        return self._tiers.get(key, self.default_tier)
+
+    @cached_property
+    def _tiers(self) -> dict[str, int]:
+        return {site.key: site.tier for site in self.sites}
+
+    @property
+    def tiers(self) -> int:
+        """How many tiers the plan speaks of."""
+        named = [site.tier for site in self.sites] + [self.default_tier]
+        if self.nonheap_tier != "none":
+            named.append(self.nonheap_tier)
+        return max(named) + 1
+
+
+def to_toml(plan: Plan) -> str:
+    """The plan's text: one line a site, hottest first as given."""
+    head: dict[str, toml_writer.Value] = {
+        "format": plan.format,
+        "strategy": plan.strategy,
+        "machine": plan.machine,
+        "capacity": plan.capacity,
+        "capacity_bytes": plan.capacity_bytes,
+        "default_tier": plan.default_tier,
+        "nonheap_tier": plan.nonheap_tier,
+        "peak_resident_bytes": plan.peak_resident_bytes,
+        "profiles": plan.profiles,
+    }
+    if plan.predicted_fast_share is not None:
+        head["predicted_fast_share"] = round(plan.predicted_fast_share, 6)
+    if plan.gap is not None:
+        head["gap"] = plan.gap
+    rows: list[dict[str, toml_writer.Value]] = [
+        {
+            "tier": site.tier,
+            "bytes": site.bytes,
+            "traffic_bytes": site.traffic_bytes,
+            "hotness": site.hotness,
+            "reason": site.reason,
+            "key": site.key,
+        }
+        for site in plan.sites
+    ]
+    return (
+        "# A Thermocline plan: which tier each allocation site's data goes to (docs/formats.md).\n"
+        "# Edit the tiers as you like; a run reads tier and key, default_tier, nonheap_tier and\n"
+        "# capacity_bytes.\n" + toml_writer.pairs(head) + toml_writer.rows("sites", rows)
+    )
+
+
+def parse(text: str, path: object) -> Plan:
+    """Checks a plan's text."""
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadFile(path, f"not a plan: not TOML: {error}") from error
+    if table.get("format") != FORMAT:
+        raise BadFile(path, f"not a plan of format {FORMAT} (format = {FORMAT} is missing)")
+    try:
+        return Plan.model_validate(table)
+    except ValidationError as error:
+        raise BadFile(path, f"not a plan: {first_problem(error)}") from error
+
+
+def load(path: Path) -> Plan:
+    """Reads a plan."""
+    return parse(read_text(path, 2**28), path)
+
+
+def unguided() -> Plan:
+    """`run --plan first-touch`: no profile needed."""
+    return Plan(strategy="first-touch", default_tier=0)

@@ -1,0 +1,135 @@
+"""Makes plans: profiles + machine + capacity + strategy -> plan."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from thermocline.errors import Misuse
+from thermocline.machine.model import Machine
+from thermocline.planning.capacity import Capacity
+from thermocline.planning.model import Plan, PlannedSite
+from thermocline.planning.predict import Prediction, predict
+from thermocline.profiles import merge
+from thermocline.profiles.model import Profile
+from thermocline.strategies import NAMES, by_density, registry
+
+NonheapTier = int | Literal["none"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a plan."""
+
+    machine: Machine
+    capacity: Capacity
+    strategy: str
+    nonheap_tier: NonheapTier = 0
+
+    def limit_for(self, profile: Profile) -> int:
+        """Tier 0's capacity for this input, never above what the machine has."""
+        asked = self.capacity.of(profile.peak_resident_bytes)
+        return min(asked, self.machine.tier[0].capacity_bytes)
+
+    def limits_for(self, profile: Profile) -> list[int | None]:
+        """All tiers' capacities."""
+        rest = [tier.capacity_bytes for tier in self.machine.tier[1:]]
+        return [self.limit_for(profile), *rest]
+
+
+def check(request: Request) -> None:
+    """Refuses what makes no sense."""
+    if request.strategy not in NAMES:
+        raise Misuse(f"no strategy {request.strategy!r}: choose one of {', '.join(NAMES)}")
+    tiers = len(request.machine.tier)
+    if tiers < 2:
+        raise Misuse(
+            f"machine {request.machine.name} has one kind of memory, so there is nothing to plan: "
+            "name another with --machine (see 'thermocline machine list')"
+        )
+    if request.nonheap_tier != "none" and not 0 <= request.nonheap_tier < tiers:
+        raise Misuse(f"no tier {request.nonheap_tier}: {request.machine.name} has {tiers}")
+
+
+def make(profiles: Sequence[Profile], request: Request, names: Sequence[str] = ()) -> Plan:
+    """A plan for one input, or across several."""
+    check(request)
+    if not profiles:
+        raise Misuse("a plan needs a profile: make one with 'thermocline profile -- CMD'")
+    demand = merge.of_many(profiles, [request.limit_for(profile) for profile in profiles])
+    room = demand.capacity
+    if request.nonheap_tier == 0:
+        room = max(0, room - demand.nonheap)
+    choice = registry()[request.strategy](demand.candidates, room)
+    traffic: dict[str, int] = {}
+    for profile in profiles:
+        for site in profile.heap:
+            traffic[site.key] = traffic.get(site.key, 0) + site.traffic_bytes
+    sites = []
+    for candidate in by_density(demand.candidates):
+        fast = candidate.key in choice.fast
+        moved = traffic[candidate.key] // len(profiles)
+        sites.append(
+            PlannedSite(
+                tier=0 if fast else 1,
+                bytes=candidate.bytes,
+                traffic_bytes=moved,
+                hotness=moved / candidate.bytes if candidate.bytes else 0.0,
+                reason=choice.fast[candidate.key] if fast else choice.left_out,
+                key=candidate.key,
+            )
+        )
+    plan = Plan(
+        strategy=request.strategy,
+        machine=request.machine.name,
+        capacity=request.capacity.text,
+        capacity_bytes=max(request.limit_for(profile) for profile in profiles),
+        default_tier=choice.default_tier,
+        nonheap_tier=request.nonheap_tier,
+        peak_resident_bytes=max(profile.peak_resident_bytes for profile in profiles),
+        profiles=list(names),
+        gap=choice.gap,
+        sites=sites,
+    )
+    shares = [
+        share
+        for profile in profiles
+        if (share := predict(profile, plan, request.limits_for(profile)).fast_share) is not None
+    ]
+    mean = sum(shares) / len(shares) if shares else None
+    return plan.model_copy(update={"predicted_fast_share": mean})
+
+
+def predicted(plan: Plan, profile: Profile, request: Request) -> Prediction:
+    """What the plan would do to this input."""
+    return predict(profile, plan, request.limits_for(profile))
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One input, planned from the others and from itself."""
+
+    name: str
+    from_others: float
+    from_itself: float
+
+    @property
+    def regret(self) -> float:
+        """What planning on other inputs loses, in shares of all traffic."""
+        return self.from_itself - self.from_others
+
+
+def cross_validate(
+    profiles: Sequence[Profile], names: Sequence[str], request: Request
+) -> list[Fold]:
+    """Leave one input out, plan from the rest, predict on the one left out."""
+    if len(profiles) < 2:
+        raise Misuse("--cross-validate needs profiles of at least two inputs")
+    folds = []
+    for index, profile in enumerate(profiles):
+        others = [other for i, other in enumerate(profiles) if i != index]
+        shares = []
+        for basis in (others, [profile]):
+            plan = make(basis, request)
+            shares.append(predicted(plan, profile, request).fast_share or 0.0)
+        folds.append(Fold(names[index], shares[0], shares[1]))
+    return folds

@@ -1,0 +1,127 @@
+"""What a plan would do to a profiled run: traffic and bytes per tier.
+
+Capacity is charged as the kernel does it, when pages are first touched: sites that grow in the
+same interval are charged in order of their first touch, what does not fit in its tier goes to
+the next, freed pages give their room back, and nothing moves.  A site's traffic is spread evenly
+over its resident bytes.  Both are approximations, so every figure from here is *predicted*.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from thermocline.planning.model import Plan
+from thermocline.profiles.model import Profile
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Per tier: bytes moved, most bytes resident, and bytes that had to go to a later tier."""
+
+    traffic: list[float]
+    peak: list[int]
+    spilled: list[int]
+
+    @property
+    def fast_share(self) -> float | None:
+        """Share of all traffic that tier 0 serves; None without traffic."""
+        total = sum(self.traffic)
+        return self.traffic[0] / total if total else None
+
+
+def predict(profile: Profile, plan: Plan, limits: Sequence[int | None]) -> Prediction:
+    """`limits`: each tier's capacity in bytes, None for none; the last is taken as unlimited."""
+    # Ties in time are broken by key, so that the answer does not depend on the file's order.
+    sites = sorted(profile.sites, key=lambda s: (s.first_touch_seconds or 0.0, s.key))
+    tiers = len(limits)
+    wanted = np.array([min(plan.tier_of(s.key, s.kind), tiers - 1) for s in sites], np.int64)
+    resident, traffic = _series(profile, sites_order=[s.key for s in sites])
+    totals = np.array([s.traffic_bytes for s in sites], np.float64)
+    room = [np.inf if limit is None else float(limit) for limit in limits]
+    room[-1] = np.inf
+
+    placed = np.zeros((tiers, len(sites)))
+    served = np.zeros((tiers, len(sites)))
+    peak = np.zeros(tiers)
+    spilled = np.zeros(tiers)
+    for now, moved in zip(resident, traffic, strict=True):
+        before = placed.sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            placed *= np.where(before > now, now / before, 1.0)
+        overflow = np.maximum(now - np.minimum(before, now), 0.0)
+        overflow[overflow < 0.5] = 0.0
+        pending = np.zeros(len(sites))
+        for tier in range(tiers):
+            pending = pending + np.where(wanted == tier, overflow, 0.0)
+            free = room[tier] - placed[tier].sum()
+            taken = _first_come(pending, free)
+            placed[tier] += taken
+            pending = pending - taken
+        tier_bytes = placed.sum(axis=1)
+        peak = np.maximum(peak, tier_bytes)
+        misplaced = [placed[tier + 1 :, wanted == tier].sum() for tier in range(tiers)]
+        spilled = np.maximum(spilled, misplaced)
+        served += moved * _fractions(placed, wanted, room, tier_bytes)
+    seen = served.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.where(seen > 0, totals / seen, 0.0)
+    return Prediction(
+        [float(value) for value in (served * scale).sum(axis=1)],
+        [round(float(value)) for value in peak],
+        [round(float(value)) for value in spilled],
+    )
+
+
+def _first_come(demand: Floats, free: float) -> Floats:
+    """How much of each demand fits, in order."""
+    if demand.sum() <= free:
+        return demand
+    before = np.cumsum(demand) - demand
+    result: Floats = np.clip(free - before, 0.0, demand)
+    return result
+
+
+def _fractions(
+    placed: Floats, wanted: npt.NDArray[np.int64], room: Sequence[float], used: Floats
+) -> Floats:
+    """Each site's share per tier; one that no sample saw is where it would have gone."""
+    total = placed.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fractions: Floats = np.where(total > 0, placed / total, 0.0)
+    for tier in range(len(room)):
+        goes = tier
+        while goes < len(room) - 1 and used[goes] >= room[goes]:
+            goes += 1
+        fractions[goes, (total == 0) & (wanted == tier)] = 1.0
+    return fractions
+
+
+def _series(profile: Profile, sites_order: list[str]) -> tuple[Floats, Floats]:
+    """Resident bytes and traffic, intervals x sites; one interval where there is no series."""
+    by_key = {site.key: site for site in profile.sites}
+    sites = [by_key[key] for key in sites_order]
+    count = profile.series.count if profile.series else 0
+    if count == 0:
+        return (
+            np.array([[site.bytes for site in sites]], np.float64),
+            np.maximum(np.array([[site.traffic_bytes for site in sites]], np.float64), 0.0),
+        )
+    resident = np.zeros((count, len(sites)))
+    traffic = np.zeros((count, len(sites)))
+    for column, site in enumerate(sites):
+        if site.series.resident_bytes:
+            resident[:, column] = site.series.resident_bytes
+            traffic[:, column] = site.series.read_bytes
+            traffic[:, column] += site.series.write_bytes
+        if not site.series.resident_bytes:
+            resident[:, column] = site.bytes
+        if site.traffic_bytes and not traffic[:, column].any():
+            # Moved something, but in no interval: as if evenly while it was there.
+            traffic[:, column] = np.where(resident[:, column] > 0, 1.0, 0.0)
+            if not traffic[:, column].any():
+                traffic[:, column] = 1.0
+    return resident, traffic

@@ -1,0 +1,1 @@
+"""Running annotated programs under a configuration (docs/internals.md, "Configuration")."""

@@ -1,0 +1,107 @@
+"""Writes the file that THERMOCLINE_CONFIG names; its reader is runtime/config.cpp."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from thermocline.errors import Misuse, ThermoclineError
+from thermocline.machine.model import Cache, Machine
+from thermocline.planning.model import Plan
+
+INTERVAL_MS = 100
+
+
+@dataclass(frozen=True)
+class RunTier:
+    """A tier as a run sees it: no nodes means modelled only, no limit means all there is."""
+
+    name: str
+    nodes: tuple[int, ...]
+    limit: int | None
+
+
+def _path(path: Path) -> str:
+    text = str(path.absolute())
+    if not text.isprintable():
+        raise Misuse(f"{text!r}: choose a name without control characters")
+    return text
+
+
+def _caches(caches: Sequence[Cache]) -> list[str]:
+    """One instance of each level: what one core, or the cores that share it, can use."""
+    return [
+        f"cache {cache.level} bytes {int(cache.bytes.value)} ways {cache.ways} line {cache.line} "
+        f"{'private' if cache.shared_by == 1 else 'shared'}"
+        for cache in caches
+    ]
+
+
+def for_profile(prefix: Path, machine: Machine) -> str:
+    """A trace profile into PREFIX.PID.profile."""
+    lines = [
+        "thermocline-config 1",
+        "heap sites",
+        "sampler trace",
+        f"profile {_path(prefix)}",
+        f"interval-ms {INTERVAL_MS}",
+        *_caches(machine.cache),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def for_run(
+    prefix: Path, plan: Plan, tiers: Sequence[RunTier], machine: Machine, trace: bool
+) -> str:
+    """A guided run that reports to PREFIX.PID.json."""
+    lines = [
+        "thermocline-config 1",
+        "heap guided",
+        f"sampler {'trace' if trace else 'none'}",
+        f"report {_path(prefix)}",
+        f"interval-ms {INTERVAL_MS}",
+    ]
+    for index, tier in enumerate(tiers):
+        nodes = ",".join(str(node) for node in tier.nodes) or "-"
+        lines.append(f"tier {index} nodes {nodes} capacity {tier.limit or 0}")
+    lines.append(f"default-tier {plan.default_tier}")
+    nonheap = "-" if plan.nonheap_tier == "none" else str(plan.nonheap_tier)
+    lines.append(f"nonheap-tier {nonheap}")
+    if trace:
+        lines += _caches(machine.cache)
+    lines += [f"site {site.tier} {site.key}" for site in plan.sites]
+    return "\n".join(lines) + "\n"
+
+
+def tiers_for(
+    plan: Plan, host: Machine, plan_machine: Machine | None, limit: int | None
+) -> tuple[list[RunTier], Literal["host", "modelled"]]:
+    """The host's tiers where it has as many as the plan speaks of, else modelled ones.
+
+    A modelled tier exists in the books only: what a host with one kind of memory can do.
+    """
+    usable = host if len(host.tier) >= plan.tiers and len(host.tier) > 1 else plan_machine
+    if usable is None:
+        if plan.tiers > 2:
+            raise ThermoclineError(
+                f"the plan needs {plan.tiers} tiers, but {host.name} has {len(host.tier)}: "
+                "name the machine it was made for with --machine"
+            )
+        return [RunTier("fast", (), limit), RunTier("slow", (), None)], "modelled"
+    if len(usable.tier) < plan.tiers:
+        raise ThermoclineError(
+            f"the plan needs {plan.tiers} tiers, but machine {usable.name} has "
+            f"{len(usable.tier)}: make the plan again with --machine {usable.name}"
+        )
+    tiers = []
+    for index, tier in enumerate(usable.tier):
+        bound = tuple(tier.nodes) if usable is host and not tier.modelled else ()
+        if index == 0:
+            capacity = tier.capacity_bytes if not bound else None
+            known = [value for value in (limit, capacity) if value is not None]
+            tiers.append(RunTier(tier.name, bound, min(known) if known else None))
+        else:
+            last = index == len(usable.tier) - 1
+            tiers.append(RunTier(tier.name, bound, None if bound or last else tier.capacity_bytes))
+    modelled = any(not tier.nodes for tier in tiers)
+    return tiers, "modelled" if modelled else "host"

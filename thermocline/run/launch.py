@@ -1,0 +1,58 @@
+"""Starts the user's command under a configuration and waits for all of it."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from thermocline.errors import Misuse, ThermoclineError
+
+CONFIG_VARIABLE = "THERMOCLINE_CONFIG"
+_FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the command ended; `status` is as a shell would give it."""
+
+    status: int
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        """For messages, empty when all is well."""
+        if self.status > 128 and self.status - 128 in signal.valid_signals():
+            return f"the command was ended by {signal.Signals(self.status - 128).name}"
+        return f"the command failed with status {self.status}" if self.status else ""
+
+
+def launch(command: Sequence[str], config: Path) -> Outcome:
+    """Runs the command; the terminal's Ctrl-C is the command's, other signals are passed on."""
+    if not command:
+        raise Misuse("give the command to run after --")
+    environment = {**os.environ, CONFIG_VARIABLE: str(config.absolute())}
+    start = time.monotonic()
+    try:
+        process = subprocess.Popen(list(command), env=environment)
+    except FileNotFoundError as error:
+        raise ThermoclineError(f"can't run {command[0]}: no such program") from error
+    except OSError as error:
+        raise ThermoclineError(f"can't run {command[0]}: {error.strerror}") from error
+
+    def forward(number: int, _: FrameType | None) -> None:
+        if process.poll() is None:
+            process.send_signal(number)
+
+    old = {number: signal.signal(number, forward) for number in _FORWARDED}
+    # The terminal sends these to the command as well: it decides what they mean.
+    old |= {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGQUIT)}
+    try:
+        code = process.wait()
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+    return Outcome(code if code >= 0 else 128 - code, time.monotonic() - start)

@@ -1,0 +1,110 @@
+"""The runtime's reports of a guided run, one a process, and what they add up to."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from thermocline.errors import BadFile
+from thermocline.files import read_text
+from thermocline.machine.model import first_problem
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class Open(BaseModel):
+    """A later version may add keys."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class TierReport(Open):
+    """One tier of one process."""
+
+    tier: Annotated[int, Field(ge=0, lt=64)]
+    nodes: list[int] = []
+    capacity_bytes: Count = 0
+    peak_resident_bytes: Count
+    resident_bytes: Count = 0
+    spilled_bytes: Count = 0
+    read_bytes: Count | None = None
+    write_bytes: Count | None = None
+
+    @property
+    def traffic_bytes(self) -> int | None:
+        """Bytes moved, where the trace sampler ran."""
+        if self.read_bytes is None or self.write_bytes is None:
+            return None
+        return self.read_bytes + self.write_bytes
+
+
+class SiteReport(Open):
+    """How well plan and program fit together."""
+
+    planned: int = 0
+    reached: int = 0
+    never_came: list[str] = []
+    unplanned: list[str] = []
+
+
+class RunReport(Open):
+    """One process."""
+
+    format: Literal["thermocline-run"]
+    version: Literal[1]
+    pid: int
+    command: list[str] = []
+    wall_seconds: float = 0.0
+    heap: str = "guided"
+    stepped_aside: str | None = None
+    peak_resident_bytes: Count
+    tiers: list[TierReport]
+    sites: SiteReport = SiteReport()
+    notes: list[str] = []
+
+    @property
+    def program(self) -> str:
+        """A short name."""
+        return Path(self.command[0]).name if self.command else "?"
+
+
+def load(path: Path) -> RunReport:
+    """Reads one report."""
+    try:
+        return RunReport.model_validate(json.loads(read_text(path)))
+    except ValidationError as error:
+        raise BadFile(path, f"not a run report: {first_problem(error)}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadFile(path, f"not a run report: {error}") from error
+
+
+def gather(directory: Path) -> list[RunReport]:
+    """All reports, by process."""
+    return sorted(
+        (load(path) for path in directory.glob("report.*.json")), key=lambda report: report.pid
+    )
+
+
+def fast_share(reports: Sequence[RunReport]) -> float | None:
+    """Share of all processes' traffic that tier 0 served; None where no trace ran."""
+    total = fast = 0
+    for report in reports:
+        for tier in report.tiers:
+            if tier.traffic_bytes is None:
+                return None
+            total += tier.traffic_bytes
+            fast += tier.traffic_bytes if tier.tier == 0 else 0
+    return fast / total if total else None
+
+
+def never_came(reports: Sequence[RunReport]) -> set[str]:
+    """Planned sites that no process reached."""
+    sets = [set(report.sites.never_came) for report in reports]
+    return set.intersection(*sets) if sets else set()
+
+
+def unplanned(reports: Sequence[RunReport]) -> set[str]:
+    """Sites that came, which the plan does not name."""
+    return {key for report in reports for key in report.sites.unplanned}

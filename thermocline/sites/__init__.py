@@ -1,0 +1,1 @@
+"""Allocation sites of an annotated program (docs/internals.md, "Site keys")."""

@@ -1,0 +1,106 @@
+"""The site table inside an annotated executable or shared library."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from thermocline.errors import BadFile, ThermoclineError, one_line
+
+SECTION = "thermocline_keys"
+HEADER = "thermocline-sites "
+LINK = "link\t"
+
+
+@dataclass(frozen=True)
+class SiteEntry:
+    """A site as the linker left it."""
+
+    key: str
+    routine: str
+    calls: int
+
+
+@dataclass
+class SiteTable:
+    """A file's sites and what was noted at its link."""
+
+    module: str
+    context: int
+    sites: list[SiteEntry] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def link(self) -> tuple[str, list[str]] | None:
+        """The directory and command of the link, for a sweep."""
+        for note in self.notes:
+            if note.startswith(LINK):
+                directory, *arguments = [unescape(part) for part in note.split("\t")[1:]]
+                if arguments:
+                    return directory, arguments
+        return None
+
+
+def unescape(text: str) -> str:
+    """Undoes \\t, \\n and \\\\."""
+    out: list[str] = []
+    characters = iter(text)
+    for character in characters:
+        if character == "\\":
+            following = next(characters, "")
+            out.append({"t": "\t", "n": "\n"}.get(following, following))
+        else:
+            out.append(character)
+    return "".join(out)
+
+
+def read(path: Path) -> SiteTable:
+    """Reads the table of an ELF file."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        with path.open("rb") as file:
+            section = ELFFile(file).get_section_by_name(SECTION)
+            data = b"" if section is None else section.data()
+    except OSError as error:
+        raise ThermoclineError(f"can't read {path}: {error.strerror}") from error
+    except ELFError as error:
+        raise BadFile(path, f"not an ELF executable or library: {error}") from error
+    except Exception as error:  # a damaged file can break the parser in any way
+        raise BadFile(path, f"a damaged ELF file: {type(error).__name__}") from error
+    if not data:
+        raise ThermoclineError(
+            f"{path} has no allocation sites in it: build it with thermocline-clang, "
+            "thermocline-clang++ or thermocline-flang (for make: CC=thermocline-clang)"
+        )
+    return parse(data, path)
+
+
+def parse(data: bytes, path: object) -> SiteTable:
+    """Several tables in one section (partial links) become one."""
+    strings = [part.decode("utf-8", "replace") for part in data.split(b"\0")]
+    if not strings[0].startswith(HEADER):
+        raise BadFile(path, f"its {SECTION} section is not a site table")
+    result: SiteTable | None = None
+    position = 0
+    while position < len(strings):
+        text = strings[position]
+        position += 1
+        if not text.startswith(HEADER):
+            if text and result is not None:
+                result.notes.append(text)
+            continue
+        version, _, rest = text.removeprefix(HEADER).partition(" ")
+        if version != "1":
+            raise BadFile(path, f"site table of version {one_line(version, 20)}: rebuild it")
+        facts = dict(part.partition("=")[::2] for part in rest.rsplit(" ", 1))
+        if result is None:
+            context = facts.get("context", "0")
+            result = SiteTable(facts.get("module", ""), int(context) if context.isdecimal() else 0)
+        while position < len(strings) and strings[position]:
+            key, *values = strings[position : position + 3]
+            if len(values) != 2 or not values[1].isdecimal():
+                raise BadFile(path, f"damaged site table at {one_line(key, 80)!r}")
+            result.sites.append(SiteEntry(key, values[0], int(values[1][:18])))
+            position += 3
+    assert result is not None
+    return result
