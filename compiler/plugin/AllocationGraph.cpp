@@ -16,10 +16,18 @@ using namespace llvm;
 namespace thermocline {
 namespace {
 
-// OpenMP tasks: libomp calls the task's entry later, but the person who reads a
-// key means the place where the task was made.  Clang gives no !callback here.
-constexpr StringLiteral taskAlloc = "__kmpc_omp_task_alloc";
-constexpr unsigned taskEntryArgument = 5;
+// Library functions that call an argument back, for which clang gives no
+// !callback.  An OpenMP task's entry and a thread's start are called later and
+// from elsewhere, but a person means the place where the task or thread was made.
+struct Callback {
+    StringLiteral library;
+    unsigned argument;
+};
+
+constexpr Callback callbacks[] = {
+    {"__kmpc_omp_task_alloc", 5}, {"pthread_create", 2}, {"pthread_once", 1}, {"thrd_create", 1},
+    {"GOMP_parallel", 0},         {"GOMP_task", 0},      {"qsort", 3},        {"bsearch", 4},
+};
 
 struct Target {
     unsigned operand;
@@ -35,13 +43,17 @@ SmallVector<Target, 2> targets(CallBase &call) {
     };
     Function *callee = directCallee(call);
     add(call.getCalledOperandUse(), callee);
-    SmallVector<const Use *, 4> callbacks;
-    AbstractCallSite::getCallbackUses(call, callbacks);
-    for (const Use *use : callbacks)
+    SmallVector<const Use *, 4> known;
+    AbstractCallSite::getCallbackUses(call, known);
+    for (const Use *use : known)
         add(*use, use->get()->stripPointerCasts());
-    if (callee && callee->getName() == taskAlloc && call.arg_size() > taskEntryArgument) {
-        const Use &entry = call.getArgOperandUse(taskEntryArgument);
-        add(entry, entry.get()->stripPointerCasts());
+    if (!known.empty() || !callee || !callee->isDeclarationForLinker())
+        return out;
+    for (const Callback &callback : callbacks) {
+        if (callee->getName() == callback.library && call.arg_size() > callback.argument) {
+            const Use &use = call.getArgOperandUse(callback.argument);
+            add(use, use.get()->stripPointerCasts());
+        }
     }
     return out;
 }

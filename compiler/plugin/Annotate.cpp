@@ -15,6 +15,7 @@
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include <cstddef>
 #include <map>
+#include <set>
 
 using namespace llvm;
 
@@ -37,14 +38,12 @@ struct AllocationCall {
 };
 
 struct Site {
-    StringRef routine;
-    unsigned calls = 0; // in the machine code, twins apart
+    std::set<std::string> routines; // one position can allocate in several ways
+    unsigned calls = 0;             // in the machine code, twins apart
     unsigned index = 0;
 };
 
-// A site is a key and a routine: two routines on one source position (a macro
-// without columns) stay apart.
-using SiteMap = std::map<std::pair<std::string, std::string>, Site>;
+using SiteMap = std::map<std::string, Site>;
 
 class Annotator {
   public:
@@ -101,8 +100,8 @@ void Annotator::findCalls() {
                         calls.push_back({call, *routine, key(*call)});
     }
     for (const AllocationCall &found : calls) {
-        Site &site = sites[{found.key, found.routine.name.str()}];
-        site.routine = found.routine.name;
+        Site &site = sites[found.key];
+        site.routines.insert(found.routine.name.str());
         site.calls += found.call->getFunction()->getSection() != twinSection;
     }
 }
@@ -130,10 +129,10 @@ std::string Annotator::makeTable() {
     };
     add("thermocline-sites 1 module=" + options.module + " context=" + Twine(options.context));
     Constant *zero = ConstantInt::get(int32, 0);
-    for (auto &[name, site] : sites) {
+    for (auto &[key, site] : sites) {
         site.index = descriptorFields.size();
-        Constant *keyOffset = add(name.first);
-        Constant *routineOffset = add(site.routine);
+        Constant *keyOffset = add(key);
+        Constant *routineOffset = add(join(site.routines, ", "));
         add(Twine(site.calls));
         descriptorFields.push_back(
             ConstantStruct::get(siteType, {zero, zero, keyOffset, routineOffset}));
@@ -154,7 +153,7 @@ void Annotator::makeDescriptors() {
 }
 
 Constant *Annotator::siteAddress(const AllocationCall &found) {
-    unsigned index = sites[{found.key, found.routine.name.str()}].index;
+    unsigned index = sites[found.key].index;
     return ConstantExpr::getInBoundsGetElementPtr(
         descriptors->getValueType(), descriptors,
         ArrayRef<Constant *>{ConstantInt::get(int64, 0), ConstantInt::get(int64, index)});

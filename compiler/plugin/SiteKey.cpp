@@ -1,6 +1,7 @@
 // Makes frames readable, and stable across rebuilds: nothing in them depends on
 // addresses, on the order of the input, or on how far the compiler inlined.
 #include "SiteKey.h"
+#include "AllocationRoutines.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
@@ -78,10 +79,28 @@ static std::string scopesText(const DIScope *scope) {
     return out;
 }
 
+// With full debug information clang splits an OpenMP region in two: the code in
+// "f.omp_outlined_debug__", and "f.omp_outlined", which only calls it.
+static constexpr StringLiteral debugSuffix = "_debug__";
+
+static StringRef regionName(const DISubprogram *subprogram) {
+    StringRef name = subprogram->getName();
+    if (name.contains(".omp_outlined"))
+        name.consume_back(debugSuffix);
+    return name;
+}
+
+// A function that the compiler made only to call `inner`: no source frame.
+static bool isTrampoline(const DISubprogram *outer, const DISubprogram *inner) {
+    return outer->getLinkageName().starts_with(".omp_task_entry.") ||
+           (inner && inner->getName() != outer->getName() &&
+            regionName(inner) == regionName(outer) && inner->getName().ends_with(debugSuffix));
+}
+
 static std::string subprogramName(const DISubprogram *subprogram) {
     std::string scopes = scopesText(subprogram->getScope());
     StringRef linkage = subprogram->getLinkageName();
-    StringRef name = subprogram->getName();
+    StringRef name = regionName(subprogram);
     std::string text = scopes + (name.empty() ? linkage : name).str();
     // With line tables only, scopes are missing but the linkage name may be there.
     if (scopes.empty() && linkage.starts_with("_Z"))
@@ -112,19 +131,24 @@ FrameId FrameTable::intern(StringRef text) {
     return place->second;
 }
 
-Frames FrameTable::frames(const Instruction &call, bool withLibrary) {
+Frames FrameTable::frames(const CallBase &call, bool withLibrary) {
     Frames out;
     const DILocation *location = call.getDebugLoc();
     if (!location) {
         out.push_back(intern(functionName(*call.getFunction()) + "@?:0"));
         return out;
     }
+    const Function *callee = directCallee(call);
+    const DISubprogram *inner = callee ? callee->getSubprogram() : nullptr;
     for (; location; location = location->getInlinedAt()) {
-        if (!withLibrary && isLibraryHeader(location->getFile()))
+        const DISubprogram *subprogram = location->getScope()->getSubprogram();
+        bool hidden = isLibraryHeader(location->getFile()) || isTrampoline(subprogram, inner);
+        inner = subprogram;
+        if (hidden && !withLibrary)
             continue;
-        std::string &name = names[location->getScope()->getSubprogram()];
+        std::string &name = names[subprogram];
         if (name.empty())
-            name = subprogramName(location->getScope()->getSubprogram());
+            name = subprogramName(subprogram);
         std::string text =
             name + "@" + fileText(location->getFile()) + ":" + utostr(location->getLine());
         if (location->getColumn())
@@ -134,7 +158,7 @@ Frames FrameTable::frames(const Instruction &call, bool withLibrary) {
     return out;
 }
 
-Frames FrameTable::userFrames(const Instruction &call) { return frames(call, false); }
-Frames FrameTable::allFrames(const Instruction &call) { return frames(call, true); }
+Frames FrameTable::userFrames(const CallBase &call) { return frames(call, false); }
+Frames FrameTable::allFrames(const CallBase &call) { return frames(call, true); }
 
 } // namespace thermocline

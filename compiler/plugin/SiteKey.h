@@ -3,7 +3,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/IR/Instruction.h"
+#include "llvm/IR/InstrTypes.h"
 #include <string>
 #include <vector>
 
@@ -21,14 +21,14 @@ using Frames = llvm::SmallVector<FrameId, 6>;
 class FrameTable {
   public:
     // The call's inline chain, innermost first, without library-header frames.
-    Frames userFrames(const llvm::Instruction &call);
+    Frames userFrames(const llvm::CallBase &call);
     // The same with library-header frames, for calls that have no other.
-    Frames allFrames(const llvm::Instruction &call);
+    Frames allFrames(const llvm::CallBase &call);
     llvm::StringRef text(FrameId frame) const { return texts[frame]; }
     FrameId intern(llvm::StringRef text);
 
   private:
-    Frames frames(const llvm::Instruction &call, bool withLibrary);
+    Frames frames(const llvm::CallBase &call, bool withLibrary);
     llvm::StringMap<FrameId> ids;
     std::vector<std::string> texts;
     llvm::DenseMap<const llvm::DISubprogram *, std::string> names;
