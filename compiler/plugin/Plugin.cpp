@@ -3,6 +3,7 @@
 #include "Annotate.h"
 #include "Contexts.h"
 #include "Options.h"
+#include "Twins.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Passes/PassBuilder.h"
 #if LLVM_VERSION_MAJOR >= 22
@@ -17,13 +18,16 @@ using namespace thermocline;
 static void addAll(ModulePassManager &passes) {
     Options options = readOptions();
     passes.addPass(ContextsPass(options));
-    // Twins go here: if (options.twins) passes.addPass(TwinsPass(options));
+    if (options.twins)
+        passes.addPass(TwinsPass(options));
     passes.addPass(AnnotatePass(options));
 }
 
 static bool addByName(StringRef name, ModulePassManager &passes) {
     if (name == "thermocline-contexts")
         passes.addPass(ContextsPass(readOptions()));
+    else if (name == "thermocline-twins")
+        passes.addPass(TwinsPass(readOptions()));
     else if (name == "thermocline-annotate")
         passes.addPass(AnnotatePass(readOptions()));
     else if (name == "thermocline")

@@ -1,0 +1,85 @@
+/* What the recording twins and the recorder agree on: plain C, included by the
+ * plugin as well, which emits the same layouts as IR (compiler/plugin/Twins.cpp).
+ *
+ * A twin finds out by itself whether a reference hits its thread's *filter*: a
+ * hashed selection of the lines that are in the modelled first-level cache.  A hit
+ * only counts and stamps the line with the thread's clock; everything else is the
+ * recorder's.  LRU order in the first level is the order of the stamps.
+ */
+#pragma once
+#include <stdint.h>
+
+enum {
+    TC_LINE_SHIFT = 6,
+    TC_FILTER_BITS = 10,
+    TC_FILTER_ENTRIES = 1 << TC_FILTER_BITS,
+    TC_ENTRY_SHIFT = 5, /* sizeof(struct tc_filter_entry) */
+    TC_STAMPS_PER_REFERENCE = 2 /* one for each line that it may touch */
+};
+
+/* Multiplicative hashing: arrays at a power-of-two distance, which real programs
+ * walk together, would fight for one entry under plain bit selection. */
+#define TC_FILTER_MULTIPLIER UINT64_C(0x9E3779B97F4A7C15)
+
+struct tc_filter_entry {
+    uint64_t line; /* line number; 0: none */
+    uint64_t loads, stores;
+    uint64_t stamp;
+};
+
+struct tc_recorder {
+    uint64_t clock;
+    uint64_t unused[7];
+    struct tc_filter_entry filter[TC_FILTER_ENTRIES];
+    /* The recorder's own follows. */
+};
+
+/* Byte offset in the filter of a line's entry. */
+#define TC_FILTER_OFFSET(line)                                                                     \
+    (((line) * TC_FILTER_MULTIPLIER >> (64 - TC_FILTER_BITS - TC_ENTRY_SHIFT)) &                   \
+     (uint64_t)((TC_FILTER_ENTRIES - 1) << TC_ENTRY_SHIFT))
+
+/* A group of references that the program makes close together at constant distances
+ * from one address, in the program's order. */
+struct tc_reference {
+    uint16_t offset;
+    uint16_t bytes_and_store; /* bytes << 1 | is a store */
+};
+struct tc_group {
+    uint32_t count;
+    struct tc_reference references[];
+};
+
+#ifdef __cplusplus
+extern "C" {
+/* The calling thread's recorder; null until its first twin runs. */
+extern __thread struct tc_recorder *tc_recorder_here __attribute__((tls_model("initial-exec")));
+#define TC_PRESERVE __attribute__((preserve_all))
+/* The functions below keep all registers but r11, and vector registers because they
+ * use none: twins call them from the middle of loops. */
+
+/* Makes the thread's recorder; may be called again. */
+struct tc_recorder *tc_recorder_make(void);
+/* A group whose inline test failed.  `stamp`: the first of its stamps. */
+TC_PRESERVE void tc_record_group(struct tc_recorder *, uintptr_t, const struct tc_group *,
+                                 uint64_t stamp);
+/* A whole range, one reference for each line of it. */
+TC_PRESERVE void tc_record_load(struct tc_recorder *, const void *, uint64_t bytes);
+TC_PRESERVE void tc_record_store(struct tc_recorder *, const void *, uint64_t bytes);
+/* Loads and stores alternate, a line's worth at a time. */
+TC_PRESERVE void tc_record_copy(struct tc_recorder *, const void *to, const void *from,
+                                uint64_t bytes);
+/* The active lanes of a vector in one place / of a vector of addresses. */
+TC_PRESERVE void tc_record_lanes(struct tc_recorder *, const void *, uint64_t mask,
+                                 uint64_t lane_bytes, uint64_t store);
+TC_PRESERVE void tc_record_scattered(struct tc_recorder *, const uintptr_t *lanes, uint64_t mask,
+                                     uint64_t lane_bytes, uint64_t store);
+/* Extents that only the data tells, in bytes. */
+TC_PRESERVE uint64_t tc_extent_string(const char *, uint64_t limit);
+TC_PRESERVE uint64_t tc_extent_wide(const uint32_t *, uint64_t limit);
+TC_PRESERVE uint64_t tc_extent_compare(const unsigned char *, const unsigned char *,
+                                       uint64_t limit, uint64_t stop_at_zero);
+/* All elements of a Fortran descriptor (ISO_Fortran_binding.h); null is fine. */
+TC_PRESERVE void tc_record_descriptor(struct tc_recorder *, const void *, uint64_t store);
+}
+#endif

@@ -1,0 +1,221 @@
+// Recorders come and go with the threads; start, fork, and the sums over all of them.
+#include "config.h"
+#include "owners.h"
+#include "recorder.h"
+#include "tier_traffic.h"
+#include <pthread.h>
+#include <sys/mman.h>
+
+__thread tc_recorder *tc_recorder_here __attribute__((tls_model("initial-exec")));
+
+namespace tc {
+
+static pthread_key_t thread_end;
+static unsigned char making; // lock over the list of recorders
+
+static void *map(size_t bytes) {
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? nullptr : memory;
+}
+
+static void lock() {
+    while (__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE))
+        __builtin_ia32_pause();
+}
+static void unlock() { __atomic_store_n(&making, 0, __ATOMIC_RELEASE); }
+
+// Twins have no way to do without a recorder: one that can't be had ends the program,
+// like a stack that can't grow.
+static Recorder *make() {
+    size_t ways = model.first_sets * model.geometry[0].ways;
+    auto *r = static_cast<Recorder *>(map(sizeof(Recorder)));
+    void *first = map(ways * sizeof(FirstLevelWay));
+    void *traffic = map((size_t(max_owner) + 1) * sizeof(Traffic));
+    if (!r || !first || !traffic)
+        __builtin_trap();
+    r->first_level = static_cast<FirstLevelWay *>(first);
+    r->traffic = static_cast<Traffic *>(traffic);
+    r->twins.clock = 1;
+    for (size_t i = 0; i < ways; i++)
+        r->first_level[i].filter = not_filtered;
+    for (unsigned level = 1; level < model.levels; level++) {
+        if (model.geometry[level].shared)
+            continue;
+        void *memory = map(Cache::words(model.geometry[level]) * sizeof(uint64_t));
+        if (!memory)
+            __builtin_trap();
+        r->own[level].init(model.geometry[level], static_cast<uint64_t *>(memory));
+    }
+    return r;
+}
+
+static void end_of_thread(void *p) {
+    auto *r = static_cast<Recorder *>(p);
+    drain(*r);
+    // Twins in destructors that are still to run make themselves a recorder again.
+    tc_recorder_here = nullptr;
+    r->stack_low = r->stack_high = 0;
+    __atomic_store_n(&r->in_use, 0, __ATOMIC_RELEASE);
+}
+
+static void before_fork() { lock(); }
+static void after_fork_parent() { unlock(); }
+
+// The child starts with what the forking thread had in its caches, and counts anew.
+static void after_fork_child() {
+    unlock();
+    for (unsigned level = 0; level < model.levels; level++)
+        if (model.geometry[level].shared)
+            for (unsigned i = 0; i < lock_groups; i++)
+                model.locks[level][i * lock_stride] = 0;
+    auto *mine = reinterpret_cast<Recorder *>(tc_recorder_here);
+    for (Recorder *r = model.recorders; r; r = r->next) {
+        if (r != mine) {
+            r->busy = 0;
+            r->held = nullptr;
+            drain(*r);
+            r->in_use = 0;
+        }
+        for (uint32_t i = 0; i < TC_FILTER_ENTRIES; i++)
+            settle(*r, i);
+        madvise(r->traffic, (size_t(max_owner) + 1) * sizeof(Traffic), MADV_DONTNEED);
+    }
+}
+
+bool trace_start(const Config &config, const char **why) {
+    if (config.cache_count == 0 || config.cache_count > max_cache_levels) {
+        *why = "sampler trace needs 1 to 4 cache lines";
+        return false;
+    }
+    for (unsigned level = 0; level < config.cache_count; level++) {
+        const Config::Cache &from = config.caches[level];
+        CacheGeometry &to = model.geometry[level];
+        to.bytes = from.bytes;
+        to.ways = from.ways;
+        to.line_bytes = from.line;
+        to.shared = from.shared;
+        if (from.line != 1u << TC_LINE_SHIFT || !to.valid()) {
+            *why = "cache lines have to be 64 bytes, and a cache a multiple of its ways' lines";
+            return false;
+        }
+        if (level == 0 ? from.shared : to.shared < model.geometry[level - 1].shared) {
+            *why = "the first cache level has to be private, and none behind a shared one";
+            return false;
+        }
+        if (!to.shared)
+            continue;
+        void *memory = map(Cache::words(to) * sizeof(uint64_t)), *locks = map(lock_groups * lock_stride);
+        if (!memory || !locks) {
+            *why = "no memory for the cache model";
+            return false;
+        }
+        model.shared[level].init(to, static_cast<uint64_t *>(memory));
+        model.locks[level] = static_cast<unsigned char *>(locks);
+    }
+    if (pthread_key_create(&thread_end, end_of_thread) != 0 ||
+        pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0) {
+        *why = "the system has no thread-specific key left";
+        return false;
+    }
+    model.first_sets = model.geometry[0].sets();
+    model.first_mask = (model.first_sets & (model.first_sets - 1)) == 0 ? model.first_sets - 1 : 0;
+    model.by_tier = config.heap == Config::Heap::guided && tier_traffic_start(config);
+    owners_find_globals();
+    model.levels = config.cache_count;
+    return true;
+}
+
+static void add_to(Traffic &sum, const Traffic &one) {
+    sum.loads += __atomic_load_n(&one.loads, __ATOMIC_RELAXED);
+    sum.stores += __atomic_load_n(&one.stores, __ATOMIC_RELAXED);
+    sum.read_bytes += __atomic_load_n(&one.read_bytes, __ATOMIC_RELAXED);
+    sum.write_bytes += __atomic_load_n(&one.write_bytes, __ATOMIC_RELAXED);
+}
+
+// Adds up what each owner has, in `owners[0..count)`.
+static void sum_up(Traffic *owners, uint32_t count) {
+    if (count > max_owner + 1)
+        count = max_owner + 1;
+    for (Recorder *r = __atomic_load_n(&model.recorders, __ATOMIC_ACQUIRE); r; r = r->next) {
+        for (uint32_t owner = 0; owner < count; owner++)
+            add_to(owners[owner], r->traffic[owner]);
+        for (uint32_t i = 0; i < TC_FILTER_ENTRIES; i++) {
+            const tc_filter_entry &entry = r->twins.filter[i];
+            uint32_t owner = __atomic_load_n(&r->owner[i], __ATOMIC_RELAXED);
+            if (owner >= count)
+                continue;
+            owners[owner].loads += __atomic_load_n(&entry.loads, __ATOMIC_RELAXED);
+            owners[owner].stores += __atomic_load_n(&entry.stores, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+void trace_snapshot(Traffic *sites, uint32_t count, Traffic nonheap[nonheap_kinds]) {
+    static Traffic *sums; // by owner; virtual memory, used as far as there are sites
+    static_assert(first_site_owner == nonheap_kinds);
+    if (!sums)
+        sums = static_cast<Traffic *>(map((size_t(max_owner) + 1) * sizeof(Traffic)));
+    if (!sums)
+        return;
+    if (count > max_owner + 1 - first_site_owner)
+        count = max_owner + 1 - first_site_owner;
+    for (uint32_t i = 0; i < first_site_owner + count; i++)
+        sums[i] = {};
+    sum_up(sums, first_site_owner + count);
+    for (unsigned kind = 0; kind < nonheap_kinds; kind++)
+        nonheap[kind] = sums[kind];
+    for (uint32_t site = 0; site < count; site++)
+        sites[site] = sums[first_site_owner + site];
+}
+
+void trace_tier_snapshot(Traffic *tiers, unsigned count) {
+    Traffic sums[first_site_owner + 64] = {};
+    if (count > 64)
+        count = 64;
+    sum_up(sums, first_site_owner + count);
+    for (unsigned tier = 0; tier < count; tier++)
+        tiers[tier] = sums[first_site_owner + tier];
+}
+
+void trace_owner_changed(const void *p, uint64_t bytes) {
+    auto *r = reinterpret_cast<Recorder *>(tc_recorder_here);
+    if (!r || !bytes)
+        return;
+    uint64_t first = reinterpret_cast<uintptr_t>(p) >> TC_LINE_SHIFT;
+    uint64_t last = (reinterpret_cast<uintptr_t>(p) + bytes - 1) >> TC_LINE_SHIFT;
+    if (last - first < TC_FILTER_ENTRIES) {
+        for (uint64_t line = first; line <= last; line++)
+            if (filter_entry(*r, line).line == line)
+                settle(*r, uint32_t(filter_offset(line) >> TC_ENTRY_SHIFT));
+        return;
+    }
+    for (uint32_t i = 0; i < TC_FILTER_ENTRIES; i++)
+        if (r->twins.filter[i].line >= first && r->twins.filter[i].line <= last)
+            settle(*r, i);
+}
+
+} // namespace tc
+
+using namespace tc;
+
+tc_recorder *tc_recorder_make(void) {
+    if (tc_recorder_here)
+        return tc_recorder_here;
+    lock();
+    Recorder *r = model.recorders;
+    while (r && __atomic_load_n(&r->in_use, __ATOMIC_ACQUIRE))
+        r = r->next;
+    if (!r) {
+        r = make();
+        r->in_use = 1;
+        r->next = model.recorders;
+        __atomic_store_n(&model.recorders, r, __ATOMIC_RELEASE);
+    }
+    r->in_use = 1;
+    unlock();
+    owners_find_stack(*r);
+    pthread_setspecific(thread_end, r);
+    tc_recorder_here = &r->twins;
+    return tc_recorder_here;
+}
