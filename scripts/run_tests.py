@@ -31,6 +31,7 @@ SUITES: dict[str, list[str]] = {
     "wrapper": [*PYTEST, "tests/wrapper"],
     "python": [*PYTEST, "tests/python", "tests/scripts"],
     "workloads": [*PYTEST, "tests/workloads"],
+    "loop": [*PYTEST, "tests/loop"],
     "twonode": [*PYTEST, "tests/twonode"],
 }
 
