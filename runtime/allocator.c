@@ -1,6 +1,6 @@
-/* mimalloc's source as one unit of this library, with three changes made from outside:
- * it starts when we say (its constructor could run after the first malloc), it tells us
- * when a thread's heaps go, and it leaves errno alone in free.
+/* mimalloc's source as one unit of this library, with changes made from outside:
+ * it starts when we say (its constructor could run after the first malloc), and it tells
+ * us when a thread's heaps go, and when it commits and decommits memory.
  */
 #define MI_PRIM_HAS_PROCESS_ATTACH 1
 #define MI_SKIP_COLLECT_ON_EXIT 1 /* a collection on the main thread would mix heaps */
@@ -19,7 +19,13 @@
 #include "init.c"
 #include "libc.c"
 #include "options.c"
+static int prim_commit(void *start, size_t bytes, bool *is_zero);
+static int prim_decommit(void *start, size_t bytes, bool *needs_recommit);
+#define _mi_prim_commit prim_commit
+#define _mi_prim_decommit prim_decommit
 #include "os.c"
+#undef _mi_prim_commit
+#undef _mi_prim_decommit
 #include "page.c"
 #include "random.c"
 #include "segment-map.c"
@@ -43,6 +49,25 @@ static void thread_done(mi_heap_t *heap) {
     alloc_thread_ends();
     _mi_thread_done(heap);
 }
+
+static int prim_commit(void *start, size_t bytes, bool *is_zero) {
+    alloc_commits(start, bytes);
+    const int error = _mi_prim_commit(start, bytes, is_zero);
+    if (error)
+        alloc_decommits(start, bytes);
+    return error;
+}
+
+static int prim_decommit(void *start, size_t bytes, bool *needs_recommit) {
+    const int saved = errno; /* free must leave it alone */
+    const int error = _mi_prim_decommit(start, bytes, needs_recommit);
+    if (alloc_decommits(start, bytes))
+        *needs_recommit = true;
+    errno = saved;
+    return error;
+}
+
+void alloc_commit_lazily(void) { mi_option_set(mi_option_eager_commit, 0); }
 
 static void on_error(int error, void *unused) {
     MI_UNUSED(unused);

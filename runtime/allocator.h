@@ -52,7 +52,13 @@ void alloc_free_segments(void *, size_t bytes, const void *memid_32_bytes);
 void alloc_before_fork(void);
 void alloc_after_fork(bool child);
 
-/* What allocator.c calls back. */
+/* Commit no more of a segment than is handed out, so that commits are a measure of use. */
+void alloc_commit_lazily(void);
+
+/* What allocator.c calls back.  Memory is about to be committed; has been given back to the
+ * kernel: true if it must be committed again before its next use. */
+void alloc_commits(void *start, size_t bytes);
+bool alloc_decommits(void *start, size_t bytes);
 void alloc_thread_ends(void); /* the calling thread's heaps are about to go */
 
 #ifdef __cplusplus

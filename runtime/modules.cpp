@@ -1,20 +1,34 @@
-// Annotated modules come and go; their sites get numbers and, on first use, a placement.
+// Annotated modules come and go; their sites get numbers when they load, and a placement
+// on their first use.
 #include "modules.h"
 #include "runtime.h"
+#include "sites.h"
+#include <cstring>
 
 namespace tc {
 namespace {
-uint32_t next_site_id = 1;
+
+// A string of the module's table, or null where the offset is not inside it.
+const char *string_at(const tc_module &module, uint32_t offset) {
+    if (offset >= module.table_bytes ||
+        !memchr(module.table + offset, 0, module.table_bytes - offset))
+        return nullptr;
+    return module.table + offset;
 }
 
-const char *key_of(const tc_module &module, const tc_site &site) {
-    return site.key < module.table_bytes ? module.table + site.key : "";
-}
+} // namespace
 
 uint32_t resolve(tc_site *site) {
-    const uint32_t placement = placement_first_tier;
-    __atomic_store_n(&site->placement, placement, __ATOMIC_RELAXED);
-    return placement;
+    if (state.config.heap == HeapMode::plain) {
+        __atomic_store_n(&site->placement, uint32_t(placement_first_tier), __ATOMIC_RELAXED);
+        return placement_first_tier;
+    }
+    SiteRecord *record = site_record(site->id);
+    if (!record)
+        return placement_of_tier(static_cast<uint32_t>(state.config.default_tier));
+    record->reached = true;
+    __atomic_store_n(&site->placement, record->placement, __ATOMIC_RELAXED);
+    return record->placement;
 }
 
 } // namespace tc
@@ -22,12 +36,18 @@ uint32_t resolve(tc_site *site) {
 using namespace tc;
 
 extern "C" void tc_module_load(tc_module *module) {
-    start();
-    if (module->version != TC_ABI_VERSION)
+    if (!start() || module->version != TC_ABI_VERSION)
         return;
-    const uint32_t first = __atomic_fetch_add(&next_site_id, module->site_count, __ATOMIC_RELAXED);
-    for (uint32_t i = 0; i < module->site_count; i++)
-        module->sites[i].id = first + i;
+    if (state.config.heap == HeapMode::plain && !state.config.trace)
+        return; // nobody asks for numbers
+    for (uint32_t i = 0; i < module->site_count; i++) {
+        const char *key = string_at(*module, module->sites[i].key);
+        const char *routine = string_at(*module, module->sites[i].routine);
+        if (key)
+            module->sites[i].id = intern_site(key, routine ? routine : "");
+    }
 }
 
-extern "C" void tc_module_unload(tc_module *) {}
+extern "C" void tc_module_unload(tc_module *) {
+    // Nothing of ours points into a module: keys are copied.
+}

@@ -1,13 +1,11 @@
-// Annotated modules and their sites.
+// Annotated modules: registration, and the first allocation at a site.
 #pragma once
 #include "abi.h"
-#include "config.h"
 
 namespace tc {
 
-// The placement that the configuration gives this site, and remember that it came.
+// The placement of a site, and remember that it came.  A site whose module is not loaded
+// yet (its constructor has not run) stays unresolved.
 uint32_t resolve(tc_site *);
-
-const char *key_of(const tc_module &, const tc_site &);
 
 } // namespace tc

@@ -1,18 +1,24 @@
 // The start of the library, and the slow path of every entry.
 #include "runtime.h"
 #include "aside.h"
+#include "capacity.h"
+#include "environment.h"
 #include "huge_alignment.h"
 #include "modules.h"
+#include "sites.h"
+#include "sites_mode.h"
+#include "text.h"
 #include "tiers.h"
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 namespace tc {
 
 State state;
-TierRanges ranges = {0, 63, 0, {}};
 __thread Thread thread __attribute__((tls_model("initial-exec")));
 
 namespace {
@@ -21,15 +27,115 @@ enum : int { not_started, starting, started };
 int phase;
 pthread_t starter;
 
+// What the configuration asks for beyond a plain heap; null, or what went wrong.
+const char *start_mode() {
+    Config &config = state.config;
+    if (config.heap == HeapMode::guided) {
+        if (const char *fault = start_tiers(config))
+            return fault;
+        if (!start_capacity(config))
+            return "there is no address space left for the capacity table";
+    }
+    if (config.nonheap_tier >= 0 && config.heap == HeapMode::guided &&
+        !prefer_tier_for_thread(static_cast<unsigned>(config.nonheap_tier)))
+        return "the kernel refuses to prefer a tier for data that is not heap";
+    if (config.heap == HeapMode::sites && !start_site_heap(config))
+        return "there is no address space left for the profiling heap (see ulimit -v)";
+    return nullptr;
+}
+
+void read_configuration() {
+    char path[4096], fault[200], message[4600];
+    if (!environment_variable("THERMOCLINE_CONFIG", path, sizeof path) || !*path)
+        return;
+    const char *what = fault;
+    if (load_config(path, state.config, fault, sizeof fault)) {
+        what = state.stepped_aside ? nullptr : start_mode();
+        if (!what)
+            return;
+    }
+    drop_config(state.config);
+    Line(message, sizeof message) << path << ": " << what
+                                  << "; the program runs without Thermocline";
+    complain(message);
+}
+
 void start_once() {
     alloc_start();
-    thread.in_runtime = true;
+    state.started = nanoseconds();
+    state.pid = getpid();
     state.stepped_aside = foreign_malloc();
     state.new_replaced = !state.stepped_aside && foreign_new();
-    thread.in_runtime = false;
+    read_configuration();
+}
+
+// The site that an un-annotated allocation belongs to: the carried one, or its module's.
+uint32_t site_number(const Request &request) {
+    const tc_site *site = request.site ? request.site : thread.carried;
+    return site && site->id ? site->id : unannotated_site(request.caller);
+}
+
+uint32_t placement_for(const Request &request) {
+    tc_site *site = request.site ? request.site : thread.carried;
+    if (site) {
+        const uint32_t placement = __atomic_load_n(&site->placement, __ATOMIC_RELAXED);
+        return placement == placement_unresolved ? resolve(site) : placement;
+    }
+    if (state.config.heap != HeapMode::guided)
+        return placement_first_tier;
+    if (state.config.plans_unannotated)
+        if (SiteRecord *record = site_record(unannotated_site(request.caller))) {
+            record->reached = true;
+            return record->placement;
+        }
+    return placement_of_tier(static_cast<uint32_t>(state.config.default_tier));
+}
+
+mi_heap_t *thread_heap(uint32_t placement) {
+    Thread &t = thread;
+    if (t.heaps[placement])
+        return t.heaps[placement];
+    mi_heap_t *heap = alloc_default_heap();
+    if (state.config.heap == HeapMode::guided && heap) {
+        const unsigned tier = placement - placement_first_tier;
+        heap = alloc_new_heap(ranges.arena[tier], tier + 1);
+    }
+    t.heaps[placement] = heap;
+    if (!state.new_replaced)
+        t.new_heaps[placement] = heap;
+    return heap;
+}
+
+// Lets malloc's fast path find the heap that this request was served from.
+void remember_unannotated(mi_heap_t *heap) {
+    Thread &t = thread;
+    if (!t.carried && !state.config.plans_unannotated)
+        t.unannotated = heap;
+    if (t.carried || !state.config.plans_unannotated)
+        t.heaps[placement_unannotated] = heap;
+}
+
+void give_back(void *p) {
+    if ((reinterpret_cast<uintptr_t>(p) & (ALLOC_SEGMENT_BYTES - 1)) == 0 || in_site_heap(p))
+        release(p);
+    else
+        alloc_free(p);
+}
+
+// A block that a new size fits so well that mimalloc would leave it, and in the right tier.
+bool stays(const void *p, size_t old, const Request &request) {
+    if (request.size > old || request.size < old / 2)
+        return false;
+    return ranges.count == 0 || tier_of(p) == placement_for(request) - placement_first_tier;
 }
 
 } // namespace
+
+uint64_t nanoseconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
 
 bool start() {
     if (__builtin_expect(__atomic_load_n(&phase, __ATOMIC_ACQUIRE) == started, 1))
@@ -52,42 +158,6 @@ bool start() {
     return true;
 }
 
-mi_heap_t *thread_heap(uint32_t placement) {
-    Thread &t = thread;
-    if (t.heaps[placement])
-        return t.heaps[placement];
-    mi_heap_t *heap = alloc_default_heap();
-    t.heaps[placement] = heap;
-    if (!state.new_replaced)
-        t.new_heaps[placement] = heap;
-    return heap;
-}
-
-namespace {
-
-// The heap for an allocation, once the mode is known to be plain or guided.
-mi_heap_t *heap_for(const Request &request) {
-    Thread &t = thread;
-    if (request.site) {
-        uint32_t placement = request.site->placement;
-        if (placement == placement_unresolved)
-            placement = resolve(request.site);
-        return thread_heap(placement);
-    }
-    if (t.carried) {
-        Request carried = request;
-        carried.site = t.carried;
-        mi_heap_t *heap = heap_for(carried);
-        t.heaps[placement_unannotated] = heap;
-        return heap;
-    }
-    mi_heap_t *heap = thread_heap(placement_first_tier);
-    t.unannotated = t.heaps[placement_unannotated] = heap;
-    return heap;
-}
-
-} // namespace
-
 void *allocate(const Request &request) {
     if (!start())
         return alloc_block(alloc_default_heap(), request.size, request.align, request.zero);
@@ -95,26 +165,23 @@ void *allocate(const Request &request) {
         return request.by_new ? nullptr : foreign_allocate(request);
     if (request.by_new && state.new_replaced)
         return nullptr; // the caller goes on to the real one
-    mi_heap_t *heap = heap_for(request);
+    if (state.config.heap == HeapMode::sites) {
+        void *p = site_heap_block(site_number(request), request);
+        if (!p)
+            errno = ENOMEM;
+        return p;
+    }
+    mi_heap_t *heap = thread_heap(placement_for(request));
     if (!heap) {
         errno = ENOMEM;
         return nullptr;
     }
+    if (!request.site)
+        remember_unannotated(heap);
     if (request.align > ALLOC_ALIGN_MAX)
         return allocate_huge_alignment(heap, request.size, request.align);
     return alloc_block(heap, request.size, request.align, request.zero);
 }
-
-namespace {
-
-void give_back(void *p) {
-    if ((reinterpret_cast<uintptr_t>(p) & (ALLOC_SEGMENT_BYTES - 1)) == 0)
-        release(p);
-    else
-        alloc_free(p);
-}
-
-} // namespace
 
 void *reallocate(void *p, const Request &request) {
     if (start() && state.stepped_aside)
@@ -123,9 +190,10 @@ void *reallocate(void *p, const Request &request) {
         give_back(p);
         return nullptr;
     }
+    if (in_site_heap(p))
+        return site_heap_resized(site_number(request), p, request.size);
     const size_t old = usable(p);
-    const bool stays = true;
-    if (stays && request.size <= old && request.size >= old / 2)
+    if (stays(p, old, request))
         return p;
     void *fresh = allocate(request);
     if (!fresh)
@@ -138,16 +206,21 @@ void *reallocate(void *p, const Request &request) {
 void release(void *p) {
     if (!p)
         return;
-    if (start() && state.stepped_aside)
-        return foreign_free(p);
     const int saved = errno;
-    free_huge_alignment(p);
+    if (start() && state.stepped_aside)
+        foreign_free(p);
+    else if (in_site_heap(p))
+        site_heap_release(p);
+    else
+        free_huge_alignment(p);
     errno = saved;
 }
 
 size_t usable(const void *p) {
     if (start() && state.stepped_aside)
         return foreign_usable(const_cast<void *>(p));
+    if (in_site_heap(p))
+        return site_heap_room(p);
     if ((reinterpret_cast<uintptr_t>(p) & (ALLOC_SEGMENT_BYTES - 1)) == 0)
         return usable_huge_alignment(p);
     return alloc_usable(p);

@@ -7,18 +7,19 @@ namespace tc {
 
 struct State {
     Config config;
-    // Another malloc (or operator new) than ours serves this process, or null.
+    // What serves malloc in this process instead of us, or null.
     const char *stepped_aside;
     bool new_replaced; // operator new is the program's own
+    uint64_t started;  // CLOCK_MONOTONIC, ns
+    int pid;           // of the process that this state is about
 };
 extern State state;
 
-// True once the library has read its configuration.  False only inside the start
-// itself, on the thread that runs it: such allocations go to mimalloc's default heap.
-bool start();
+inline uint32_t placement_of_tier(uint32_t tier) { return placement_first_tier + tier; }
 
-// Heap of the calling thread for a placement; makes it on first use.
-mi_heap_t *thread_heap(uint32_t placement);
+// Reads the configuration, once.  False only inside that, on the thread that does it: its
+// allocations go to mimalloc's default heap.
+bool start();
 
 // One allocation, whatever the mode.  `align` 0: malloc's.  `site` may be null, then
 // `caller` tells the module.  Sets errno when it returns null.
@@ -27,14 +28,13 @@ struct Request {
     const void *caller;
     size_t size, align;
     bool zero;
-    bool by_new; // by operator new
+    bool by_new; // by operator new: null where that is the program's own
 };
 void *allocate(const Request &);
-void *reallocate(void *, const Request &); // size > 0, p not null
-void release(void *);                      // at a multiple of a segment's size, or not mimalloc's
+void *reallocate(void *, const Request &); // p not null
+void release(void *);                      // any pointer that alloc_free does not take, or null
 size_t usable(const void *);
 
-// The site that the next un-annotated allocation of this thread belongs to, if any.
-inline tc_site *carried_site() { return thread.carried; }
+uint64_t nanoseconds(); // CLOCK_MONOTONIC
 
 } // namespace tc

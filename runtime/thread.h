@@ -2,6 +2,7 @@
 #pragma once
 #include "abi.h"
 #include "allocator.h"
+#include "config.h"
 
 namespace tc {
 
@@ -10,7 +11,6 @@ enum : uint32_t {
     placement_unresolved = 0,  // its heaps are always null, so the slow path decides
     placement_unannotated = 1, // what malloc itself uses; never a site's
     placement_first_tier = 2,
-    max_tiers = 8,
     placement_count = placement_first_tier + max_tiers
 };
 
@@ -22,7 +22,6 @@ struct Thread {
     // heaps[placement_unannotated] while no site is carried.
     mi_heap_t *unannotated;
     tc_site *carried;
-    bool in_runtime; // allocations of our own start-up and helpers: never placed
 };
 
 extern __thread Thread thread __attribute__((tls_model("initial-exec")));

@@ -1,0 +1,150 @@
+// Text without malloc or stdio.
+#include "text.h"
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+namespace tc {
+
+Line &Line::operator<<(char c) {
+    if (left) {
+        *at++ = c;
+        *at = 0;
+        left--;
+    }
+    return *this;
+}
+
+Line &Line::operator<<(const char *text) {
+    while (*text)
+        *this << *text++;
+    return *this;
+}
+
+Line &Line::operator<<(uint64_t number) {
+    char digits[24];
+    char *p = digits + sizeof digits;
+    *--p = 0;
+    do
+        *--p = static_cast<char>('0' + number % 10);
+    while (number /= 10);
+    return *this << p;
+}
+
+static bool write_all(int fd, const char *data, size_t size) {
+    while (size) {
+        const ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        data += n;
+        size -= static_cast<size_t>(n);
+    }
+    return true;
+}
+
+void complain(const char *message) {
+    char text[512];
+    Line line(text, sizeof text - 1);
+    line << "thermocline: " << message;
+    const size_t length = strlen(text);
+    text[length] = '\n';
+    write_all(STDERR_FILENO, text, length + 1);
+}
+
+void JsonFile::put(char c) {
+    if (used == sizeof buffer)
+        flush();
+    buffer[used++] = c;
+}
+
+void JsonFile::put(const char *text) {
+    while (*text)
+        put(*text++);
+}
+
+void JsonFile::flush() {
+    if (!write_all(fd, buffer, used))
+        failed = true;
+    used = 0;
+}
+
+void JsonFile::quoted(const char *text) {
+    static const char hex[] = "0123456789abcdef";
+    put('"');
+    for (; *text; text++) {
+        const unsigned char c = static_cast<unsigned char>(*text);
+        if (c == '"' || c == '\\') {
+            put('\\');
+            put(*text);
+        } else if (c < 0x20 || c >= 0x7f) { // bytes of names are not always UTF-8
+            put("\\u00");
+            put(hex[c >> 4]);
+            put(hex[c & 15]);
+        } else {
+            put(*text);
+        }
+    }
+    put('"');
+}
+
+void JsonFile::begin(const char *name) {
+    if (!first)
+        put(",\n ");
+    first = false;
+    if (name) {
+        quoted(name);
+        put(": ");
+    }
+}
+
+void JsonFile::open(char bracket, const char *name) {
+    begin(name);
+    put(bracket);
+    first = true;
+}
+
+void JsonFile::close(char bracket) {
+    put(bracket);
+    first = false;
+}
+
+void JsonFile::string(const char *name, const char *value) {
+    begin(name);
+    if (value)
+        quoted(value);
+    else
+        put("null");
+}
+
+void JsonFile::number(const char *name, uint64_t value) {
+    char text[24];
+    Line(text, sizeof text) << value;
+    begin(name);
+    put(text);
+}
+
+void JsonFile::seconds(const char *name, uint64_t nanoseconds) {
+    char text[40];
+    Line line(text, sizeof text);
+    line << nanoseconds / 1000000000 << '.';
+    uint64_t rest = nanoseconds % 1000000000;
+    for (uint64_t digit = 100000000; digit >= 1000; digit /= 10) // to a microsecond
+        line << static_cast<char>('0' + rest / digit % 10);
+    begin(name);
+    put(text);
+}
+
+void JsonFile::null(const char *name) {
+    begin(name);
+    put("null");
+}
+
+bool JsonFile::finish() {
+    put('\n');
+    flush();
+    return !failed;
+}
+
+} // namespace tc
