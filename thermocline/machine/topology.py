@@ -1,11 +1,13 @@
 """Reading what hwloc and the kernel say about a host, live or recorded.
 
-A recording is an hwloc XML file, or a directory with `topology.xml` and, beside it, a copy of the
-parts of /sys that are read here (`sys/devices/...`).
+A recording is an hwloc XML file, with a copy of the parts of /sys that are read here
+(`sys/devices/...`) in a directory NAME.sysfs beside it; or a directory with both, the XML named
+`topology.xml`.
 """
 
 import subprocess
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +15,7 @@ from thermocline.errors import BadFile, ThermoclineError
 from thermocline.files import read_text
 
 MIB = 2**20
+NS = 10**9
 _LSTOPO = ("lstopo-no-graphics", "--of", "xml", "--no-io")
 
 
@@ -62,7 +65,8 @@ def read(source: Path | None) -> Topology:
         return parse(_live(), "lstopo", Path("/sys"))
     if source.is_dir():
         return parse(read_text(source / "topology.xml", 2**26), source, source / "sys")
-    return parse(read_text(source, 2**26), source, None)
+    beside = source.with_suffix(".sysfs") / "sys"
+    return parse(read_text(source, 2**26), source, beside if beside.is_dir() else None)
 
 
 def _live() -> str:
@@ -163,8 +167,8 @@ def _memory_attributes(root: ElementTree.Element, by_index: dict[str, Node]) -> 
         "Bandwidth": ("read_bandwidth", MIB, max),
         "ReadBandwidth": ("read_bandwidth", MIB, max),
         "WriteBandwidth": ("write_bandwidth", MIB, max),
-        "Latency": ("latency", 1e-9, min),
-        "ReadLatency": ("latency", 1e-9, min),
+        "Latency": ("latency", Fraction(1, NS), min),
+        "ReadLatency": ("latency", Fraction(1, NS), min),
     }
     for attribute in root.iter("memattr"):
         known = scale.get(attribute.get("name", ""))
@@ -173,7 +177,7 @@ def _memory_attributes(root: ElementTree.Element, by_index: dict[str, Node]) -> 
         name, unit, best = known
         for entry in attribute.findall("memattr_value"):
             node = by_index.get(entry.get("target_obj_gp_index", ""))
-            value = int(entry.get("value", "0")) * unit
+            value = float(int(entry.get("value", "0")) * unit)
             if node is None or value <= 0:
                 continue
             old = getattr(node, name)
@@ -192,10 +196,10 @@ def _complete(node: Node, sysfs: Path) -> None:
     """HMAT's figures for the nearest initiators, the kernel's memory tier, CPUs."""
     directory = sysfs / "devices/system/node" / f"node{node.index}"
     near = directory / "access0/initiators"
-    for name, unit in (("read_bandwidth", MIB), ("write_bandwidth", MIB), ("read_latency", 1e-9)):
+    for name, unit in (("read_bandwidth", MIB), ("write_bandwidth", MIB), ("read_latency", Fraction(1, NS))):
         value = _number(near / name)
         if value:
-            setattr(node, name.replace("read_latency", "latency"), value * unit)
+            setattr(node, name.replace("read_latency", "latency"), float(value * unit))
             node.figures_from = f"HMAT, node{node.index}/access0/initiators"
     try:
         cpus = (directory / "cpulist").read_text(encoding="ascii").strip()
