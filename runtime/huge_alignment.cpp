@@ -95,7 +95,7 @@ size_t usable_huge_alignment(const void *p) {
                  : 0;
 }
 
-void huge_alignment_before_fork() { lock.acquire(); }
-void huge_alignment_after_fork() { lock.release(); }
+void lock_huge_alignment() { lock.acquire(); }
+void unlock_huge_alignment() { lock.release(); }
 
 } // namespace tc

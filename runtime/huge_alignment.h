@@ -8,4 +8,8 @@ void *allocate_huge_alignment(mi_heap_t *, size_t size, size_t align);
 void free_huge_alignment(void *);
 size_t usable_huge_alignment(const void *);
 
+// Around fork.
+void lock_huge_alignment();
+void unlock_huge_alignment();
+
 } // namespace tc

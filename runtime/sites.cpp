@@ -95,6 +95,15 @@ uint32_t site_count() { return __atomic_load_n(&count, __ATOMIC_ACQUIRE); }
 
 SiteRecord *site_record(uint32_t id) { return id && id <= site_count() ? &records[id] : nullptr; }
 
+const SiteRecord *find_site(const char *key) {
+    if (!buckets)
+        return nullptr;
+    for (uint32_t at = hash(key) & bucket_mask; buckets[at]; at = (at + 1) & bucket_mask)
+        if (strcmp(records[buckets[at]].key, key) == 0)
+            return &records[buckets[at]];
+    return nullptr;
+}
+
 uint32_t unannotated_site(const void *code) {
     static __thread CachedModule cache[8] __attribute__((tls_model("initial-exec")));
     const uintptr_t address = reinterpret_cast<uintptr_t>(code);

@@ -20,6 +20,9 @@ uint32_t intern_site(const char *key, const char *routine);
 uint32_t site_count();
 SiteRecord *site_record(uint32_t id);
 
+// The record of a key, null if no module carried it.
+const SiteRecord *find_site(const char *key);
+
 // The "MODULE!unannotated" site of the code at an address, 0 if there is no such module.
 uint32_t unannotated_site(const void *code);
 

@@ -1,0 +1,97 @@
+// The process's life: constructor, residency sampler, fork, exit.
+#include "capacity.h"
+#include "huge_alignment.h"
+#include "report.h"
+#include "runtime.h"
+#include "sites.h"
+#include <csignal>
+#include <ctime>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace tc {
+namespace {
+
+void wait(uint64_t ns) {
+    const timespec time{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+}
+
+// Measures residency now and then: soon after the start, for short programs, then at the
+// configured interval, and never so often that it takes more than a hundredth of one core.
+void *sample(void *) {
+    const uint64_t longest = uint64_t(state.config.interval_ms) * 1000000;
+    uint64_t interval = longest < 1000000 ? longest : 1000000;
+    for (;;) {
+        const uint64_t before = nanoseconds();
+        note_residency();
+        const uint64_t cost = (nanoseconds() - before) * 100;
+        wait(interval > cost ? interval : cost);
+        interval = interval * 2 < longest ? interval * 2 : longest;
+    }
+    return nullptr;
+}
+
+void start_sampler() {
+    if (state.config.heap != HeapMode::guided || !state.config.report)
+        return;
+    sigset_t all, old; // the program's signals are not for this thread
+    sigfillset(&all);
+    pthread_attr_t attributes;
+    pthread_t id;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 256 << 10);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_create(&id, &attributes, sample, nullptr); // without it, peaks are seen at exit only
+    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+    pthread_attr_destroy(&attributes);
+}
+
+void before_fork() {
+    lock_sites();
+    lock_huge_alignment();
+    alloc_before_fork();
+}
+
+void after_fork(bool child) {
+    alloc_after_fork(child);
+    unlock_huge_alignment();
+    unlock_sites();
+}
+
+void after_fork_in_parent() { after_fork(false); }
+
+void after_fork_in_child() {
+    after_fork(true);
+    state.pid = getpid();
+    state.started = nanoseconds();
+    restart_report();
+    // No sampler here: most children exec or end at once.  Capacity does not need it.
+}
+
+__attribute__((constructor(101))) void begin() {
+    start();
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    start_sampler();
+}
+
+__attribute__((destructor(101))) void end() { write_report(); }
+
+// The end of a process that skips its destructors.  A vfork child shares our memory and is
+// another process: it writes nothing.
+[[noreturn]] void leave(int status) {
+    if (state.pid == getpid())
+        write_report();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+} // namespace
+} // namespace tc
+
+extern "C" {
+void _exit(int status) { tc::leave(status); }
+void _Exit(int status) { tc::leave(status); }
+}

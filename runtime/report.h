@@ -1,0 +1,15 @@
+// What a guided run did, written when the process ends (docs/internals.md).
+#pragma once
+
+namespace tc {
+
+// Takes one measurement into the peaks.
+void note_residency();
+
+// A process that was just forked starts from nothing.
+void restart_report();
+
+// Writes PREFIX.PID.json, once per process, if the configuration asks for it.
+void write_report();
+
+} // namespace tc

@@ -1,0 +1,16 @@
+// How many bytes of each tier's range are resident, and in which tier they really are.
+#pragma once
+#include "config.h"
+
+namespace tc {
+
+struct TierResidency {
+    uint64_t resident[max_tiers]; // bytes of any range that lie in the tier
+    uint64_t spilled[max_tiers];  // bytes of the tier's own range that lie in a later one
+};
+
+// For bound tiers the kernel's word (/proc/self/numa_maps), for modelled ones the range and
+// its grants.  False if it cannot be had.
+bool measure_residency(TierResidency &);
+
+} // namespace tc
