@@ -82,7 +82,9 @@ def _changed(path: tuple[Any, ...], value: object) -> dict[str, Any]:
         (("name",), "../x", "name"),
     ],
 )
-def test_wrong_files_say_what_is_wrong(path: tuple[Any, ...], value: object, complaint: str) -> None:
+def test_wrong_files_say_what_is_wrong(
+    path: tuple[Any, ...], value: object, complaint: str
+) -> None:
     model.from_table(SMALL, "small.toml")
     with pytest.raises(BadFile) as caught:
         model.from_table(_changed(path, value), "small.toml")

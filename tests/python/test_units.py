@@ -1,5 +1,7 @@
 """Numbers with units."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,7 +46,7 @@ def test_rates_and_times() -> None:
     ],
 )
 @given(text=st.one_of(st.text(max_size=20), st.from_regex(r"[0-9.]{1,5}[a-zA-Z/]{0,6}")))
-def test_rubbish_is_one_line(parse: "type[object]", text: str) -> None:
+def test_rubbish_is_one_line(parse: Callable[[str], float], text: str) -> None:
     try:
         parse(text)
     except Misuse as error:
