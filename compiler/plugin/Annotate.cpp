@@ -45,6 +45,19 @@ struct Site {
 
 using SiteMap = std::map<std::string, Site>;
 
+// musttail wants equal signatures, which the extra argument breaks.  No routine
+// here calls back into the program without bound, so an ordinary tail call keeps
+// the meaning; only a forwarded "..." can't be written any other way.
+bool relaxMustTail(CallBase &call) {
+    auto *plain = dyn_cast<CallInst>(&call);
+    if (!plain || !plain->isMustTailCall())
+        return true;
+    if (plain->getFunctionType()->isVarArg())
+        return false;
+    plain->setTailCallKind(CallInst::TCK_Tail);
+    return true;
+}
+
 class Annotator {
   public:
     Annotator(Module &module, const Options &options)
@@ -64,6 +77,7 @@ class Annotator {
 
   private:
     void findCalls();
+    void findCall(CallBase &call);
     std::string key(const CallBase &call);
     std::string makeTable();
     void makeDescriptors();
@@ -96,14 +110,24 @@ void Annotator::findCalls() {
         for (BasicBlock &block : function)
             for (Instruction &instruction : block)
                 if (auto *call = dyn_cast<CallBase>(&instruction))
-                    if (auto routine = allocationRoutine(*call))
-                        calls.push_back({call, *routine, key(*call)});
+                    findCall(*call);
     }
     for (const AllocationCall &found : calls) {
         Site &site = sites[found.key];
         site.routines.insert(found.routine.name.str());
         site.calls += found.call->getFunction()->getSection() != twinSection;
     }
+}
+
+void Annotator::findCall(CallBase &call) {
+    auto routine = allocationRoutine(call);
+    if (!routine)
+        return;
+    if (relaxMustTail(call))
+        calls.push_back({&call, *routine, key(call)});
+    else
+        addNote(module, "a call of " + routine->name + " in " + functionName(*call.getFunction()) +
+                            " forwards its variable arguments and has no site");
 }
 
 std::string Annotator::key(const CallBase &call) {
@@ -171,22 +195,7 @@ FunctionCallee Annotator::runtimeFunction(StringRef name, FunctionType *type, bo
     return callee;
 }
 
-// musttail wants equal signatures, which the extra argument breaks.  No routine
-// here calls back into the program without bound, so an ordinary tail call keeps
-// the meaning; only a forwarded "..." can't be written any other way.
-bool relaxMustTail(CallBase &call) {
-    auto *plain = dyn_cast<CallInst>(&call);
-    if (!plain || !plain->isMustTailCall())
-        return true;
-    if (plain->getFunctionType()->isVarArg())
-        return false;
-    plain->setTailCallKind(CallInst::TCK_Tail);
-    return true;
-}
-
 void Annotator::annotate(AllocationCall &found) {
-    if (!relaxMustTail(*found.call))
-        return;
     if (found.routine.kind == Kind::Entry)
         callEntry(found, siteAddress(found));
     else

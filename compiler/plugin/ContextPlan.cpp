@@ -78,8 +78,9 @@ class Planner {
         return copies < 2 ? 0 : (copies - 1) * graph.functions[function].size;
     }
 
-    // Takes a frame from the functions that cost most.  A frame less is assumed to
-    // halve a function's cost: enough are taken for that to bring the sum down.
+    // Takes a frame from the functions that cost most.  The last frame's loss saves
+    // the whole cost, an earlier one's is assumed to halve it: enough are taken for
+    // that to bring the sum down.
     void cut() {
         plan.wasCut = true;
         std::vector<unsigned> order;
@@ -92,7 +93,7 @@ class Planner {
         uint64_t saved = 0;
         for (unsigned i : order) {
             plan.length[i]--;
-            saved += (cost(i) + 1) / 2;
+            saved += plan.length[i] ? (cost(i) + 1) / 2 : cost(i);
             if (saved + budget >= plan.growth)
                 break;
         }
