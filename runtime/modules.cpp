@@ -1,6 +1,7 @@
 // Annotated modules come and go; their sites get numbers when they load, and a placement
 // on their first use.
 #include "modules.h"
+#include "recording.h"
 #include "runtime.h"
 #include "sites.h"
 #include <cstring>
@@ -46,8 +47,12 @@ extern "C" void tc_module_load(tc_module *module) {
         if (key)
             module->sites[i].id = intern_site(key, routine ? routine : "");
     }
+    if (state.config.trace)
+        trace_patch_module(module);
 }
 
-extern "C" void tc_module_unload(tc_module *) {
-    // Nothing of ours points into a module: keys are copied.
+extern "C" void tc_module_unload(tc_module *module) {
+    // Of the sites nothing is left to do: their keys are copied.
+    if (start() && state.config.trace)
+        trace_forget_module(module);
 }

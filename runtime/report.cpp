@@ -2,6 +2,7 @@
 #include "report.h"
 #include "capacity.h"
 #include "lock.h"
+#include "recording.h"
 #include "runtime.h"
 #include "sites.h"
 #include "text.h"
@@ -63,6 +64,9 @@ void write_nodes(JsonFile &json, const TierConfig &tier) {
 }
 
 void write_tiers(JsonFile &json) {
+    Traffic traffic[max_tiers] = {};
+    if (state.config.trace)
+        trace_tier_snapshot(traffic, state.config.tier_count);
     json.open('[', "tiers");
     for (unsigned i = 0; i < state.config.tier_count; i++) {
         json.open('{');
@@ -72,8 +76,13 @@ void write_tiers(JsonFile &json) {
         json.number("peak_resident_bytes", peak.resident[i]);
         json.number("resident_bytes", now.resident[i]);
         json.number("spilled_bytes", peak.spilled[i]);
-        json.null("read_bytes");
-        json.null("write_bytes");
+        if (state.config.trace) {
+            json.number("read_bytes", traffic[i].read_bytes);
+            json.number("write_bytes", traffic[i].write_bytes);
+        } else {
+            json.null("read_bytes");
+            json.null("write_bytes");
+        }
         json.close('}');
     }
     json.close(']');

@@ -5,6 +5,7 @@
 #include "environment.h"
 #include "huge_alignment.h"
 #include "modules.h"
+#include "recording.h"
 #include "sites.h"
 #include "sites_mode.h"
 #include "text.h"
@@ -41,6 +42,9 @@ const char *start_mode() {
         return "the kernel refuses to prefer a tier for data that is not heap";
     if (config.heap == HeapMode::sites && !start_site_heap(config))
         return "there is no address space left for the profiling heap (see ulimit -v)";
+    const char *why = nullptr;
+    if (config.trace && !trace_start(config, &why))
+        return why;
     return nullptr;
 }
 

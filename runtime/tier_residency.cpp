@@ -1,6 +1,7 @@
 // Residency by tier, without malloc.
 #include "tier_residency.h"
 #include "capacity.h"
+#include "runtime.h"
 #include "tiers.h"
 #include <cerrno>
 #include <cstring>
@@ -63,8 +64,6 @@ void measure_line(const char *line, TierResidency &sum) {
     if (range >= ranges.count)
         return;
     const unsigned wanted = static_cast<unsigned>(range);
-    if (!is_bound(wanted))
-        return;
     uint64_t kilobytes = 4;
     if (const char *size = strstr(line, "kernelpagesize_kB=")) {
         size += strlen("kernelpagesize_kB=");
@@ -114,12 +113,11 @@ bool measure_bound(TierResidency &sum) {
 
 bool measure_residency(TierResidency &sum) {
     sum = TierResidency{};
-    bool any_bound = false;
+    bool any_modelled = false;
     for (unsigned tier = 0; tier < ranges.count; tier++)
-        any_bound = any_bound || is_bound(tier);
-    const bool kernel_tells = any_bound && measure_bound(sum);
-    for (unsigned tier = 0; tier < ranges.count; tier++)
-        if (!kernel_tells || !is_bound(tier))
+        any_modelled = any_modelled || state.config.tiers[tier].node_count == 0;
+    if (any_modelled || !measure_bound(sum))
+        for (unsigned tier = 0; tier < ranges.count; tier++)
             measure_modelled(tier, sum);
     return ranges.count != 0;
 }

@@ -9,8 +9,8 @@ struct TierResidency {
     uint64_t spilled[max_tiers];  // bytes of the tier's own range that lie in a later one
 };
 
-// For bound tiers the kernel's word (/proc/self/numa_maps), for modelled ones the range and
-// its grants.  False if it cannot be had.
+// The kernel's word (/proc/self/numa_maps); where a tier is only modelled, the ranges and
+// their grants.  False if there are no ranges.
 bool measure_residency(TierResidency &);
 
 } // namespace tc
