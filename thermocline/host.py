@@ -70,7 +70,7 @@ def examine() -> list[Check]:
         _program("linker with LTO", ("ld.lld-22", "ld.lld-19"), "lld-22", True),
         _program("Fortran compiler", ("flang-22", "flang-new-19"), "flang-22", False),
         _native("compiler wrapper", paths.wrapper()),
-        _native("compiler plugin", paths.library("plugin.so")),
+        _native("compiler plugin", paths.library("thermocline-plugin.so")),
         _native("runtime library", paths.library("libthermocline.so")),
         _perf(),
         *_memory(),

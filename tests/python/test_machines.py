@@ -170,7 +170,8 @@ def test_this_host_can_be_detected() -> None:
         "<topology/>",
         "<x/>",
         '<!DOCTYPE t [<!ENTITY a "b">]><topology>&a;</topology>',
-        '<topology><object type="Machine"><object type="NUMANode" local_memory="5"/></object></topology>',
+        '<topology><object type="Machine"><object type="NUMANode" local_memory="5"/></object>'
+        "</topology>",
         '<topology><object type="Machine"><object type="NUMANode" os_index="x" gp_index="1" '
         'local_memory="5"/></object></topology>',
     ],

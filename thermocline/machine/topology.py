@@ -177,7 +177,7 @@ def _memory_attributes(root: ElementTree.Element, by_index: dict[str, Node]) -> 
         name, unit, best = known
         for entry in attribute.findall("memattr_value"):
             node = by_index.get(entry.get("target_obj_gp_index", ""))
-            value = float(int(entry.get("value", "0")) * unit)
+            value = float(int(entry.get("value", "0")) * Fraction(unit))
             if node is None or value <= 0:
                 continue
             old = getattr(node, name)
@@ -196,7 +196,11 @@ def _complete(node: Node, sysfs: Path) -> None:
     """HMAT's figures for the nearest initiators, the kernel's memory tier, CPUs."""
     directory = sysfs / "devices/system/node" / f"node{node.index}"
     near = directory / "access0/initiators"
-    for name, unit in (("read_bandwidth", MIB), ("write_bandwidth", MIB), ("read_latency", Fraction(1, NS))):
+    for name, unit in (
+        ("read_bandwidth", MIB),
+        ("write_bandwidth", MIB),
+        ("read_latency", Fraction(1, NS)),
+    ):
         value = _number(near / name)
         if value:
             setattr(node, name.replace("read_latency", "latency"), float(value * unit))
