@@ -57,12 +57,12 @@ void count_allocated(SiteCache *cache, size_t bytes, uint64_t now) {
     cache->counters.allocated(bytes, now);
 }
 
-void *large_malloc(SiteCache *cache, uint32_t site, size_t size, size_t align, uint64_t now) {
+void *large_malloc(SiteCache *cache, size_t size, size_t align, uint64_t now) {
     if (size > PTRDIFF_MAX || align > site_heap_range.bytes)
         return nullptr;
     size_t units = size ? (size + unit_bytes - 1) / unit_bytes : 1;
     size_t align_units = align > unit_bytes ? align / unit_bytes : 1;
-    Span *span = span_make_large(site, units, align_units);
+    Span *span = span_make_large(cache->site, units, align_units);
     if (!span)
         return nullptr;
     span->large_bytes = size;
@@ -150,7 +150,10 @@ bool resize_large(Span *span, size_t size) {
     } else if (units < old_units) {
         int saved_errno = errno;
         if (before_release)
-            before_release(span->site.load(std::memory_order_relaxed), first, old_units);
+            before_release(span->site.load(std::memory_order_relaxed) & site_heap_site_mask, first,
+                           old_units);
+        if (owner_changed)
+            owner_changed(unit_address(first + units), (old_units - units) * unit_bytes);
         set_unit_owners(first + units, old_units - units, 0);
         units_give(first + units, old_units - units);
         errno = saved_errno;
@@ -159,7 +162,7 @@ bool resize_large(Span *span, size_t size) {
     return true;
 }
 
-uint32_t numbered(uint32_t site) { return site && site < site_limit ? site : site_limit - 1; }
+uint32_t numbered(uint32_t site) { return site < site_limit ? site : 0; }
 
 } // namespace
 
@@ -181,7 +184,7 @@ void *site_heap_malloc(uint32_t site, size_t size, size_t align, bool zero) {
         return nullptr;
     uint64_t now = stats_now();
     if (size > largest_slot || align > largest_slot_align)
-        return large_malloc(cache, site, size, align, now);
+        return large_malloc(cache, size, align, now);
     unsigned size_class = class_for(size, align);
     Bin *bin = site_bin(heap, cache, size_class);
     if (!bin)
@@ -200,8 +203,12 @@ void *site_heap_malloc(uint32_t site, size_t size, size_t align, bool zero) {
         return nullptr;
     SpanTables *tables = slot.span->tables.load(std::memory_order_relaxed);
     size_t room = slot_bytes(tables->size_class);
+    char *block = static_cast<char *>(unit_address(span_unit(slot.span))) + slot.index * room;
     if (tagged) {
-        __atomic_store_n(&tables->tags()[slot.index], site, __ATOMIC_RELAXED);
+        uint32_t *tag = &tables->tags()[slot.index];
+        if (owner_changed && __atomic_load_n(tag, __ATOMIC_RELAXED) != site)
+            owner_changed(block, room);
+        __atomic_store_n(tag, site, __ATOMIC_RELAXED);
         cache->counters.tagged_bytes.add(int64_t(room));
         Bin *own = site_bin(heap, cache, size_class);
         own->tagged_bytes += int32_t(room);
@@ -212,7 +219,6 @@ void *site_heap_malloc(uint32_t site, size_t size, size_t align, bool zero) {
     store_link(&tables->links()[slot.index], link_live | stamp_of(now));
     size_t counted = room - store_slack(tables, slot.index, room - size);
     count_allocated(cache, counted, now);
-    char *block = static_cast<char *>(unit_address(span_unit(slot.span))) + slot.index * room;
     if (zero && !slot.fresh)
         memset(block, 0, size);
     return block;

@@ -19,7 +19,7 @@ bool site_heap_reserve();
 bool site_heap_start(const tc::Config &);
 
 // Null when memory is out (the caller sets errno).  `align` is 0 or a power of two; anything up
-// to 16 is the ordinary alignment.  Sites are process-wide numbers, from 1.
+// to 16 is the ordinary alignment.  Sites are process-wide numbers, from 1; 0: none is known.
 void *site_heap_malloc(uint32_t site, size_t size, size_t align, bool zero);
 // `block` is not null.  A block of another site moves.  On failure it stays as it was.
 void *site_heap_realloc(uint32_t site, void *block, size_t size);
@@ -35,9 +35,10 @@ struct SiteHeapRange {
 extern SiteHeapRange site_heap_range;
 
 constexpr unsigned site_heap_unit_shift = 16;
-constexpr uint32_t site_heap_tagged = 1u << 31; // many sites: ask the block's tag
-constexpr uint32_t site_heap_medium = 1u << 30; // the span's first unit is at a multiple of 8
-constexpr uint32_t site_heap_site_mask = site_heap_medium - 1;
+constexpr uint32_t site_heap_tagged = 1u << 31;  // many sites: ask the block's tag
+constexpr uint32_t site_heap_medium = 1u << 30;  // the span's first unit is at a multiple of 8
+constexpr uint32_t site_heap_unknown = 1u << 29; // a block of no site
+constexpr uint32_t site_heap_site_mask = site_heap_unknown - 1;
 
 uint32_t site_heap_tag_of(uintptr_t offset);
 

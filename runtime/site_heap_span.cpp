@@ -6,6 +6,7 @@
 Span *all_spans;
 tc::Lock tables_lock;
 void (*before_release)(uint32_t, size_t, size_t);
+void (*owner_changed)(const void *, uint64_t);
 
 namespace {
 
@@ -106,7 +107,10 @@ void span_release(Span *span) {
     size_t units = large ? span->large_units.load(std::memory_order_relaxed)
                          : units_of_class(span->size_class);
     if (before_release)
-        before_release(span->site.load(std::memory_order_relaxed), first, units);
+        before_release(span->site.load(std::memory_order_relaxed) & site_heap_site_mask, first,
+                       units);
+    if (owner_changed)
+        owner_changed(unit_address(first), units * unit_bytes);
     SpanTables *tables = span->tables.load(std::memory_order_relaxed);
     span->state = SpanState::none;
     span->owner.store(nullptr, std::memory_order_relaxed);

@@ -127,5 +127,7 @@ void span_release(Span *);
 
 // Called before a span's pages go back to the kernel, when not null: the moment of a peak.
 extern void (*before_release)(uint32_t site, size_t first_unit, size_t units);
+// Called before memory goes from one site to another or back to the pool, when not null.
+extern void (*owner_changed)(const void *, uint64_t bytes);
 
 extern tc::Lock tables_lock; // for fork

@@ -304,6 +304,8 @@ ThreadHeap *thread_site_heap() {
     ThreadHeap *heap = make_heap();
     own_heap = heap;
     if (heap) { // after own_heap is set: these may allocate
+        heap->stack_frame.store(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)),
+                                std::memory_order_relaxed);
         pthread_once(&end_once, [] { end_key_made = !pthread_key_create(&end_key, end_thread); });
         if (end_key_made) // else a thread's heap is lost with it, and nothing worse
             pthread_setspecific(end_key, heap);
@@ -328,7 +330,7 @@ SiteCache *site_cache(ThreadHeap *heap, uint32_t site) {
     SiteTotals *totals = stats_totals(site);
     if (!cache || !totals)
         return nullptr;
-    cache->site = site;
+    cache->site = site ? site : site_heap_unknown;
     cache->counters.totals = totals;
     __atomic_store_n(&chunk[site % ThreadHeap::chunk_sites], cache, __ATOMIC_RELEASE);
     return cache;

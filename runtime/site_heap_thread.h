@@ -20,8 +20,8 @@ struct Bin {
 
 struct SiteCache {
     SiteCounters counters;
-    Bin *bins; // most recently used first
-    uint32_t site;
+    Bin *bins;     // most recently used first
+    uint32_t site; // as in SiteHeapRange::owners
 };
 
 struct ThreadHeap {
@@ -37,6 +37,7 @@ struct ThreadHeap {
     Bin *resting[resting_bins];
     unsigned next_resting;
     char *arena, *arena_end;
+    std::atomic<uintptr_t> stack_frame; // an address on the thread's stack
     ThreadHeap *next_heap, *next_unused;
 
     SiteCache *find(uint32_t site) {

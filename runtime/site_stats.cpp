@@ -150,10 +150,19 @@ void stats_longest_live(uint64_t now, uint64_t *ages, uint32_t end) {
     }
 }
 
+uint64_t stats_counting_since() { return counting_since; }
+
+unsigned stats_heap_count() {
+    unsigned count = 0;
+    for (ThreadHeap *heap = first_site_heap(); heap; heap = heap->next_heap)
+        ++count;
+    return count;
+}
+
 void stats_restart_in_child() {
     uint64_t now = stats_now();
     counting_since = now;
-    for (uint32_t site = 1; site < stats_site_end(); ++site) {
+    for (uint32_t site = 0; site < stats_site_end(); ++site) {
         SiteTotals *totals = existing_totals(site);
         if (!totals)
             continue;

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstddef>
 
-constexpr uint32_t site_limit = 1u << 22; // numbers from here on share the last one
+constexpr uint32_t site_limit = 1u << 20; // from here on sites count as unknown, which is 0 here
 
 // One writer, any reader.
 template <typename T> class Counter {
@@ -88,6 +88,9 @@ SiteStats stats_read(uint32_t site, uint64_t now);
 
 // For each site below `end`, the age at `now` of its oldest live block.  Reads every span's table.
 void stats_longest_live(uint64_t now, uint64_t *ages, uint32_t end);
+
+uint64_t stats_counting_since(); // the start, or the fork
+unsigned stats_heap_count();     // threads that allocated at the same time, at most
 
 // The child of a fork counts from the fork on; blocks that live then were born then.
 void stats_restart_in_child();

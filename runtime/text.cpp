@@ -141,6 +141,11 @@ void JsonFile::null(const char *name) {
     put("null");
 }
 
+void JsonFile::boolean(const char *name, bool value) {
+    begin(name);
+    put(value ? "true" : "false");
+}
+
 bool JsonFile::finish() {
     put('\n');
     flush();

@@ -34,6 +34,7 @@ class JsonFile {
     void number(const char *name, uint64_t value);
     void seconds(const char *name, uint64_t nanoseconds);
     void null(const char *name);
+    void boolean(const char *name, bool value);
     bool finish(); // false if any write failed
 
   private:

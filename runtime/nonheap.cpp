@@ -1,0 +1,118 @@
+// See nonheap.h.
+#include "nonheap.h"
+#include "own_memory.h"
+#include "page_scan.h"
+#include "site_heap_thread.h"
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+struct Mapping {
+    uintptr_t from, to;
+    char permissions[4];
+    const char *name; // "" if anonymous
+};
+
+const char *parse_hex(const char *p, uintptr_t &value) {
+    value = 0;
+    for (;; ++p) {
+        unsigned digit;
+        if (*p >= '0' && *p <= '9')
+            digit = unsigned(*p - '0');
+        else if (*p >= 'a' && *p <= 'f')
+            digit = unsigned(*p - 'a') + 10;
+        else
+            return p;
+        value = value << 4 | digit;
+    }
+}
+
+// "from-to perms offset dev inode   name"
+bool parse(const char *line, Mapping &mapping) {
+    const char *p = parse_hex(line, mapping.from);
+    if (*p++ != '-')
+        return false;
+    p = parse_hex(p, mapping.to);
+    if (*p++ != ' ' || strlen(p) < 4)
+        return false;
+    memcpy(mapping.permissions, p, 4);
+    for (int fields = 0; fields < 4; ++fields) {
+        p = strchr(p, ' ');
+        if (!p)
+            return false;
+        while (*p == ' ')
+            ++p;
+    }
+    mapping.name = p;
+    return true;
+}
+
+bool holds_a_stack(const Mapping &mapping) {
+    for (ThreadHeap *heap = first_site_heap(); heap; heap = heap->next_heap) {
+        uintptr_t frame = heap->stack_frame.load(std::memory_order_relaxed);
+        if (frame >= mapping.from && frame < mapping.to)
+            return true;
+    }
+    return false;
+}
+
+class Sums {
+  public:
+    explicit Sums(int pagemap) : pagemap(pagemap) {}
+
+    void add(const Mapping &mapping) {
+        bool follows_globals = mapping.from == globals_end;
+        globals_end = 0;
+        if (own_memory_contains(mapping.from) ||
+            site_heap_contains(reinterpret_cast<void *>(mapping.from)))
+            return;
+        bool file = mapping.name[0] == '/' && strncmp(mapping.name, "/dev/", 5) != 0;
+        if (file && strstr(mapping.name, "/libthermocline.so"))
+            return;
+        if (file && mapping.permissions[3] == 'p')
+            globals_end = mapping.to; // what follows without a name is the module's .bss
+        if (mapping.permissions[0] != 'r' || mapping.permissions[2] == 'x' ||
+            !strncmp(mapping.name, "[v", 2))
+            return;
+        uint64_t &sum = !strncmp(mapping.name, "[stack", 6)                    ? bytes.stack
+                        : globals_end || (follows_globals && !mapping.name[0]) ? bytes.globals
+                        : holds_a_stack(mapping)                               ? bytes.stack
+                                                                               : bytes.other;
+        sum += resident_bytes(pagemap, mapping.from, mapping.to);
+    }
+
+    NonHeapBytes bytes{};
+
+  private:
+    int pagemap;
+    uintptr_t globals_end = 0;
+};
+
+} // namespace
+
+NonHeapBytes nonheap_resident(int pagemap) {
+    Sums sums(pagemap);
+    int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (maps < 0)
+        return sums.bytes;
+    char text[8192];
+    size_t filled = 0;
+    for (ssize_t got; (got = read(maps, text + filled, sizeof text - 1 - filled)) > 0;) {
+        filled += size_t(got);
+        text[filled] = 0;
+        char *line = text;
+        while (char *end = strchr(line, '\n')) {
+            *end = 0;
+            Mapping mapping;
+            if (parse(line, mapping))
+                sums.add(mapping);
+            line = end + 1;
+        }
+        filled -= size_t(line - text);
+        memmove(text, line, filled);
+    }
+    close(maps);
+    return sums.bytes;
+}

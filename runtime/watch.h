@@ -1,0 +1,7 @@
+// The thread that watches a profiled run: samples, and writes the profile now and then.
+#pragma once
+#include "config.h"
+
+// False when there is no memory for it.  The thread itself starts with the library's constructors,
+// or at once if they have run.
+bool watch_start(const tc::Config &);
