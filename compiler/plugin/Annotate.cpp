@@ -61,9 +61,9 @@ bool relaxMustTail(CallBase &call) {
 class Annotator {
   public:
     Annotator(Module &module, const Options &options)
-        : module(module), options(options), context(module.getContext()),
-          pointer(PointerType::getUnqual(context)), int32(Type::getInt32Ty(context)),
-          int64(Type::getInt64Ty(context)),
+        : module(module), options(options), moduleName(oneWord(options.module)),
+          context(module.getContext()), pointer(PointerType::getUnqual(context)),
+          int32(Type::getInt32Ty(context)), int64(Type::getInt64Ty(context)),
           siteType(StructType::get(context, {int32, int32, int32, int32})) {}
 
     void run() {
@@ -92,6 +92,7 @@ class Annotator {
 
     Module &module;
     const Options &options;
+    std::string moduleName;
     LLVMContext &context;
     PointerType *pointer;
     IntegerType *int32, *int64;
@@ -136,7 +137,7 @@ std::string Annotator::key(const CallBase &call) {
         path.push_back(frames.intern(frame));
     if (path.empty())
         path = frames.allFrames(call);
-    std::string out = options.module + "!";
+    std::string out = moduleName + "!";
     for (auto [i, frame] : enumerate(ArrayRef(path).take_front(options.context + 1)))
         out += (i ? " < " : "") + frames.text(frame).str();
     return out;
@@ -151,7 +152,7 @@ std::string Annotator::makeTable() {
         table += '\0';
         return ConstantInt::get(int32, offset);
     };
-    add("thermocline-sites 1 module=" + options.module + " context=" + Twine(options.context));
+    add("thermocline-sites 1 module=" + moduleName + " context=" + Twine(options.context));
     Constant *zero = ConstantInt::get(int32, 0);
     for (auto &[key, site] : sites) {
         site.index = descriptorFields.size();

@@ -17,8 +17,7 @@ namespace thermocline {
 static constexpr StringLiteral nameAttribute = "thermocline-function";
 static constexpr size_t longestName = 80;
 
-// A key is one word, and " < " separates its frames.
-static std::string oneWord(StringRef text) {
+std::string oneWord(StringRef text) {
     std::string out;
     for (char c : text)
         out += static_cast<unsigned char>(c) <= ' ' || c == 0x7f ? '_' : c;

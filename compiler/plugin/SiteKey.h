@@ -34,6 +34,10 @@ class FrameTable {
     llvm::DenseMap<const llvm::DISubprogram *, std::string> names;
 };
 
+// Blanks and control characters become '_': " < " separates a key's frames, and a
+// plan has a site a line.
+std::string oneWord(llvm::StringRef text);
+
 // Copies have other symbols: without debug information, the source's name has to
 // be kept before the first copy is made.
 void rememberName(llvm::Function &function);
