@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from thermocline.machine.model import Machine
     from thermocline.planning.model import Plan
-    from thermocline.run.config import RunTier
+    from thermocline.run.config import Setting
     from thermocline.run.report import RunReport
 
 
@@ -54,14 +51,14 @@ def run(
 
     if out is not None:
         files.refuse_overwrite(out, force)
-    chosen, host, tiers, where = _prepare(plan, machine, capacity)
+    chosen, setting = _prepare(plan, machine, capacity)
     with tempfile.TemporaryDirectory(prefix="thermocline-run-") as scratch:
         file = Path(scratch) / "config"
-        text = config.for_run(Path(scratch) / "report", chosen, tiers, host, trace)
+        text = config.for_run(Path(scratch) / "report", chosen, setting, trace)
         file.write_text(text, encoding="utf-8")
         outcome = launch.launch(command, file)
         reports = report.gather(Path(scratch))
-    summary = _summary(chosen, tiers, where, reports, outcome.status)
+    summary = _summary(chosen, setting, reports, outcome.status)
     if out is not None:
         files.write_text(out, json.dumps(summary, indent=1) + "\n", force=True)
     if outcome.text:
@@ -71,7 +68,7 @@ def run(
     elif not reports:
         output.note(_no_reports(command))
     else:
-        _print(chosen, tiers, where, reports, trace)
+        _print(chosen, setting, reports, trace)
         if out is not None:
             print(f"wrote {out}")
         if not trace:
@@ -79,9 +76,7 @@ def run(
     raise typer.Exit(outcome.status)
 
 
-def _prepare(
-    plan: str, machine: str, capacity: str | None
-) -> "tuple[Plan, Machine, list[RunTier], str]":
+def _prepare(plan: str, machine: str, capacity: str | None) -> "tuple[Plan, Setting]":
     from thermocline.errors import ThermoclineError
     from thermocline.machine import store
     from thermocline.planning import capacity as capacities
@@ -108,8 +103,7 @@ def _prepare(
 
             raise Misuse(f"--capacity {capacity} needs a plan made from a profile: give bytes")
         limit = asked.of(chosen.peak_resident_bytes)
-    tiers, where = config.tiers_for(chosen, host, plan_machine, limit)
-    return chosen, host, tiers, where
+    return chosen, config.tiers_for(chosen, host, plan_machine, limit)
 
 
 def _again(plan: str) -> str:
@@ -125,8 +119,7 @@ def _no_reports(command: list[str]) -> str:
 
 def _summary(
     plan: "Plan",
-    tiers: "Sequence[RunTier]",
-    where: str,
+    setting: "Setting",
     reports: "list[RunReport]",
     status: int,
 ) -> dict[str, Any]:
@@ -139,9 +132,10 @@ def _summary(
         "status": status,
         "tiers": [
             {"name": tier.name, "nodes": list(tier.nodes), "capacity_bytes": tier.limit or 0}
-            for tier in tiers
+            for tier in setting.tiers
         ],
-        "placement": where,
+        "placement": "modelled" if setting.modelled else "host",
+        "caches_of": setting.machine.name,
         "fast_traffic_share": report.fast_share(reports),
         "never_came": sorted(report.never_came(reports)),
         "unplanned": sorted(report.unplanned(reports)),
@@ -149,9 +143,7 @@ def _summary(
     }
 
 
-def _print(
-    plan: "Plan", tiers: "Sequence[RunTier]", where: str, reports: "list[RunReport]", trace: bool
-) -> None:
+def _print(plan: "Plan", setting: "Setting", reports: "list[RunReport]", trace: bool) -> None:
     from thermocline import units
     from thermocline.cli import output
     from thermocline.run import report
@@ -159,6 +151,7 @@ def _print(
     column = output.Column
     rows = []
     idle = 0
+    tiers = setting.tiers
     for entry in reports:
         if len(reports) > 1 and not entry.sites.reached and not entry.sites.unplanned:
             idle += 1
@@ -195,7 +188,7 @@ def _print(
         print(f"\ntier 0 served {units.format_share(share)} of the memory traffic")
     if plan.predicted_fast_share is not None and trace:
         print(f"the plan predicted {units.format_share(plan.predicted_fast_share)}")
-    if where == "modelled":
+    if setting.modelled:
         output.note(
             "this host has too few kinds of memory for the plan: tiers are modelled, all data "
             "stays where it is"

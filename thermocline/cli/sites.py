@@ -130,7 +130,11 @@ def _print(program: Path, found: "SiteTable", profile: "Profile | None") -> None
     for text in found.notes:
         if not text.startswith("link\t"):
             output.note(text)
-    output.next_step(f"thermocline profile -- {program if '/' in str(program) else f'./{program}'}")
+    output.next_step(f"thermocline profile -- {_runnable(program)}")
+
+
+def _runnable(program: Path) -> str:
+    return str(program) if "/" in str(program) else f"./{program}"
 
 
 def _sweep(program: Path, as_json: bool) -> None:
@@ -170,5 +174,5 @@ def _sweep(program: Path, as_json: bool) -> None:
         ],
     )
     output.next_step(
-        "link with --thermocline-context=N, then: thermocline profile -- " + str(program)
+        f"link with --thermocline-context=N, then: thermocline profile -- {_runnable(program)}"
     )

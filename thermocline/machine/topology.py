@@ -6,6 +6,7 @@ A recording is an hwloc XML file, with a copy of the parts of /sys that are read
 """
 
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -163,10 +164,10 @@ def _ways(size: int, line: int, told: int) -> int:
 
 def _memory_attributes(root: ElementTree.Element, by_index: dict[str, Node]) -> None:
     """The best initiator's value: what a local core gets."""
-    scale = {
-        "Bandwidth": ("read_bandwidth", MIB, max),
-        "ReadBandwidth": ("read_bandwidth", MIB, max),
-        "WriteBandwidth": ("write_bandwidth", MIB, max),
+    scale: dict[str, tuple[str, Fraction, Callable[[float, float], float]]] = {
+        "Bandwidth": ("read_bandwidth", Fraction(MIB), max),
+        "ReadBandwidth": ("read_bandwidth", Fraction(MIB), max),
+        "WriteBandwidth": ("write_bandwidth", Fraction(MIB), max),
         "Latency": ("latency", Fraction(1, NS), min),
         "ReadLatency": ("latency", Fraction(1, NS), min),
     }
@@ -177,7 +178,7 @@ def _memory_attributes(root: ElementTree.Element, by_index: dict[str, Node]) -> 
         name, unit, best = known
         for entry in attribute.findall("memattr_value"):
             node = by_index.get(entry.get("target_obj_gp_index", ""))
-            value = float(int(entry.get("value", "0")) * Fraction(unit))
+            value = float(int(entry.get("value", "0")) * unit)
             if node is None or value <= 0:
                 continue
             old = getattr(node, name)

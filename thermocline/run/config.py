@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from thermocline.errors import Misuse, ThermoclineError
 from thermocline.machine.model import Cache, Machine
@@ -19,6 +18,15 @@ class RunTier:
     name: str
     nodes: tuple[int, ...]
     limit: int | None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The tiers of a run, the machine whose caches go with them, and whether it is all books."""
+
+    tiers: list[RunTier]
+    machine: Machine
+    modelled: bool
 
 
 def _path(path: Path) -> str:
@@ -50,9 +58,7 @@ def for_profile(prefix: Path, machine: Machine) -> str:
     return "\n".join(lines) + "\n"
 
 
-def for_run(
-    prefix: Path, plan: Plan, tiers: Sequence[RunTier], machine: Machine, trace: bool
-) -> str:
+def for_run(prefix: Path, plan: Plan, setting: Setting, trace: bool) -> str:
     """A guided run that reports to PREFIX.PID.json."""
     lines = [
         "thermocline-config 1",
@@ -61,24 +67,25 @@ def for_run(
         f"report {_path(prefix)}",
         f"interval-ms {INTERVAL_MS}",
     ]
-    for index, tier in enumerate(tiers):
+    for index, tier in enumerate(setting.tiers):
         nodes = ",".join(str(node) for node in tier.nodes) or "-"
         lines.append(f"tier {index} nodes {nodes} capacity {tier.limit or 0}")
     lines.append(f"default-tier {plan.default_tier}")
     nonheap = "-" if plan.nonheap_tier == "none" else str(plan.nonheap_tier)
     lines.append(f"nonheap-tier {nonheap}")
     if trace:
-        lines += _caches(machine.cache)
+        lines += _caches(setting.machine.cache)
     lines += [f"site {site.tier} {site.key}" for site in plan.sites]
     return "\n".join(lines) + "\n"
 
 
 def tiers_for(
     plan: Plan, host: Machine, plan_machine: Machine | None, limit: int | None
-) -> tuple[list[RunTier], Literal["host", "modelled"]]:
+) -> Setting:
     """The host's tiers where it has as many as the plan speaks of, else modelled ones.
 
-    A modelled tier exists in the books only: what a host with one kind of memory can do.
+    A modelled tier exists in the books only: what a host with one kind of memory can do.  Its
+    machine's caches are modelled with it, so that traffic means the same as in the profile.
     """
     usable = host if len(host.tier) >= plan.tiers and len(host.tier) > 1 else plan_machine
     if usable is None:
@@ -87,7 +94,7 @@ def tiers_for(
                 f"the plan needs {plan.tiers} tiers, but {host.name} has {len(host.tier)}: "
                 "name the machine it was made for with --machine"
             )
-        return [RunTier("fast", (), limit), RunTier("slow", (), None)], "modelled"
+        return Setting([RunTier("fast", (), limit), RunTier("slow", (), None)], host, True)
     if len(usable.tier) < plan.tiers:
         raise ThermoclineError(
             f"the plan needs {plan.tiers} tiers, but machine {usable.name} has "
@@ -103,5 +110,4 @@ def tiers_for(
         else:
             last = index == len(usable.tier) - 1
             tiers.append(RunTier(tier.name, bound, None if bound or last else tier.capacity_bytes))
-    modelled = any(not tier.nodes for tier in tiers)
-    return tiers, "modelled" if modelled else "host"
+    return Setting(tiers, usable, any(not tier.nodes for tier in tiers))
