@@ -15,16 +15,18 @@ from elftools.elf.elffile import ELFFile
 
 
 class Tier(NamedTuple):
-    nodes: tuple[int, ...]
+    nodes: tuple[int, ...]  # none: the tier is only modelled
     capacity: int = 0
 
     @property
     def node_list(self) -> str:
-        return ",".join(map(str, self.nodes))
+        return ",".join(map(str, self.nodes)) or "-"
 
     @property
     def policy(self) -> str:
         """As the kernel spells it in numa_maps."""
+        if not self.nodes:
+            return "default"
         if len(self.nodes) == 1:
             return f"prefer:{self.nodes[0]}"
         return f"prefer (many):{_ranges(self.nodes)}"

@@ -36,10 +36,6 @@ def test_sites_are_in_their_tiers(
     run_guided(two_nodes, programs, program, tiers)
 
 
-def test_a_static_executable_is_placed(two_nodes: Guest, programs: Programs) -> None:
-    run_guided(two_nodes, programs, "sites-static", HBM)
-
-
 @pytest.mark.parametrize("default_tier", [0, 1])
 def test_unplanned_sites_go_to_the_default_tier(
     two_nodes: Guest, programs: Programs, default_tier: int
@@ -50,6 +46,16 @@ def test_unplanned_sites_go_to_the_default_tier(
         return
     with pytest.raises(AssertionError, match="malloc, unplanned"):
         run_guided(two_nodes, programs, "sites", HBM, default_tier=0)
+
+
+def test_modelled_tiers_are_not_bound(two_nodes: Guest, programs: Programs) -> None:
+    modelled = (Tier(()), Tier(()))
+    run_guided(two_nodes, programs, "sites", modelled, before="export TIER0=0 TIER1=0")
+
+
+def test_without_guidance_the_programs_see_it(two_nodes: Guest, programs: Programs) -> None:
+    with pytest.raises(AssertionError, match=r"FAILED: \d+ checks"):
+        run_guided(two_nodes, programs, "sites", HBM, heap="plain")
 
 
 @BOTH

@@ -1,9 +1,8 @@
 /* The annotated library that loader.c opens and closes. */
-#include <stdlib.h>
-#include <string.h>
+#include "placement.h"
 
-static char *fast_in_library(size_t bytes) { return (char *)malloc(bytes); }
-static char *slow_in_library(size_t bytes) { return (char *)malloc(bytes); }
+OWN_SITE char *fast_in_library(size_t bytes) { return (char *)malloc(bytes); }
+OWN_SITE char *slow_in_library(size_t bytes) { return (char *)malloc(bytes); }
 
 char *library_block(int tier, size_t bytes);
 char *library_block(int tier, size_t bytes) {

@@ -2,12 +2,12 @@
  * them in memory that other sites have used before, is still in its own site's tier. */
 #include "placement.h"
 
-static void *fast_block(size_t bytes) { return malloc(bytes); }
-static void *slow_block(size_t bytes) { return malloc(bytes); }
-static void *fast_grown(void *block, size_t bytes) { return realloc(block, bytes); }
-static void *slow_grown(void *block, size_t bytes) { return realloc(block, bytes); }
+OWN_SITE void *fast_block(size_t bytes) { return malloc(bytes); }
+OWN_SITE void *slow_block(size_t bytes) { return malloc(bytes); }
+OWN_SITE void *fast_grown(void *block, size_t bytes) { return realloc(block, bytes); }
+OWN_SITE void *slow_grown(void *block, size_t bytes) { return realloc(block, bytes); }
 
-enum { BLOCKS = 600, ROUNDS = 40 };
+enum { BLOCKS = 600, ROUNDS = 20 };
 struct block {
     unsigned char *at;
     size_t bytes;

@@ -20,8 +20,8 @@ struct Block {
     int tier;
 };
 
-char *fast_new(std::size_t bytes) { return new char[bytes]; }
-char *slow_new(std::size_t bytes) { return new char[bytes]; }
+OWN_SITE char *fast_new(std::size_t bytes) { return new char[bytes]; }
+OWN_SITE char *slow_new(std::size_t bytes) { return new char[bytes]; }
 
 struct alignas(128) Wide {
     char bytes[1280];
