@@ -176,7 +176,7 @@ def _print(plan: "Plan", setting: "Setting", reports: "list[RunReport]", trace: 
             column("process"),
             column("tier"),
             column("nodes"),
-            column("limit", True),
+            column("heap limit", True),
             column("peak resident", True),
             column("spilled", True),
             column("traffic", True),
@@ -192,6 +192,12 @@ def _print(plan: "Plan", setting: "Setting", reports: "list[RunReport]", trace: 
         output.note(
             "this host has too few kinds of memory for the plan: tiers are modelled, all data "
             "stays where it is"
+        )
+    if plan.nonheap_tier == 0 and plan.nonheap_bytes and tiers[0].limit:
+        output.note(
+            f"of tier 0's {units.format_bytes(tiers[0].limit)}, "
+            f"{units.format_bytes(min(plan.nonheap_bytes, tiers[0].limit))} are left to data that "
+            "is not heap"
         )
     if idle:
         output.note(f"{idle} more annotated process(es) reached no site")

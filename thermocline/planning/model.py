@@ -46,6 +46,7 @@ class Plan(Strict):
     default_tier: TierIndex = 1
     nonheap_tier: TierIndex | Literal["none"] = 0
     peak_resident_bytes: Count = 0
+    nonheap_bytes: Count = 0  # what stack, globals and the rest need
     profiles: list[str] = []
     predicted_fast_share: Annotated[float, Field(ge=0, le=1)] | None = None
     gap: Annotated[float, Field(ge=0)] | None = None
@@ -92,6 +93,7 @@ def to_toml(plan: Plan) -> str:
         "default_tier": plan.default_tier,
         "nonheap_tier": plan.nonheap_tier,
         "peak_resident_bytes": plan.peak_resident_bytes,
+        "nonheap_bytes": plan.nonheap_bytes,
         "profiles": plan.profiles,
     }
     if plan.predicted_fast_share is not None:
@@ -111,8 +113,10 @@ def to_toml(plan: Plan) -> str:
     ]
     return (
         "# A Thermocline plan: which tier each allocation site's data goes to (docs/formats.md).\n"
-        "# Edit the tiers as you like; a run reads tier and key, default_tier, nonheap_tier and\n"
-        "# capacity_bytes.\n" + toml_writer.pairs(head) + toml_writer.rows("sites", rows)
+        "# Edit the tiers as you like; a run reads tier and key, default_tier, nonheap_tier,\n"
+        "# nonheap_bytes and capacity_bytes.\n"
+        + toml_writer.pairs(head)
+        + toml_writer.rows("sites", rows)
     )
 
 

@@ -86,6 +86,7 @@ def make(profiles: Sequence[Profile], request: Request, names: Sequence[str] = (
         default_tier=choice.default_tier,
         nonheap_tier=request.nonheap_tier,
         peak_resident_bytes=max(profile.peak_resident_bytes for profile in profiles),
+        nonheap_bytes=max(profile.nonheap_bytes for profile in profiles),
         profiles=list(names),
         gap=choice.gap,
         sites=sites,

@@ -9,6 +9,7 @@ from thermocline.machine.model import Cache, Machine
 from thermocline.planning.model import Plan
 
 INTERVAL_MS = 100
+PAGE = 4096
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,11 @@ def for_run(prefix: Path, plan: Plan, setting: Setting, trace: bool) -> str:
     ]
     for index, tier in enumerate(setting.tiers):
         nodes = ",".join(str(node) for node in tier.nodes) or "-"
-        lines.append(f"tier {index} nodes {nodes} capacity {tier.limit or 0}")
+        limit = tier.limit or 0
+        if limit and index == plan.nonheap_tier:
+            # The runtime limits the heap; the rest of the process shares the tier with it.
+            limit = max(PAGE, limit - plan.nonheap_bytes)
+        lines.append(f"tier {index} nodes {nodes} capacity {limit}")
     lines.append(f"default-tier {plan.default_tier}")
     nonheap = "-" if plan.nonheap_tier == "none" else str(plan.nonheap_tier)
     lines.append(f"nonheap-tier {nonheap}")
