@@ -49,24 +49,32 @@ def deterministic(output: str) -> list[str]:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All workloads, annotated with two callers of context, and a profile of each."""
+    """All workloads, annotated with two callers of context."""
     top = tmp_path_factory.mktemp("loop")
     compilers = ["CC=thermocline-clang", "CXX=thermocline-clang++", "FC=thermocline-flang"]
     call(
         "make", "-s", "-C", ROOT / "workloads", f"OUT={top}", *compilers,
         cwd=top, THERMOCLINE_CONTEXT="2",
     )  # fmt: skip
-    for program, arguments in PROGRAMS.items():
-        call(
-            "thermocline", "profile", "--machine", MACHINE, "-o", f"{program}.profile",
-            "--", f"./{program}", *arguments, cwd=top,
-        )  # fmt: skip
     return top
+
+
+def profile_of(program: str, made: Path) -> Path:
+    """Its profile, and beside it what an ordinary run prints; made once."""
+    path = made / f"{program}.profile"
+    if not path.exists():
+        call(
+            "thermocline", "profile", "--machine", MACHINE, "-o", path,
+            "--", f"./{program}", *PROGRAMS[program], cwd=made,
+        )  # fmt: skip
+        plain = call(f"./{program}", *PROGRAMS[program], cwd=made)
+        (made / f"{program}.out").write_text(plain.stdout)
+    return path
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_profile_adds_up(program: str, made: Path) -> None:
-    profile = json_of(made / f"{program}.profile")
+    profile = json_of(profile_of(program, made))
     assert profile["complete"] is True
     sites = profile["sites"]
     assert any(site["kind"] == "site" for site in sites)
@@ -94,28 +102,28 @@ def test_profile_of_one_thread_is_deterministic(program: str, made: Path, tmp_pa
         sites = json_of(path)["sites"]
         return sorted(tuple(s[f] for f in exact) for s in sites if s["kind"] == "site")
 
-    assert facts(again) == facts(made / f"{program}.profile")
+    assert facts(again) == facts(profile_of(program, made))
 
 
 def guided(program: str, strategy: str, capacity: str, made: Path, work: Path) -> dict[str, Any]:
     plan, report = work / f"{strategy}.plan", work / f"{strategy}.json"
     call(
-        "thermocline", "plan", made / f"{program}.profile", "--machine", MACHINE,
+        "thermocline", "plan", profile_of(program, made), "--machine", MACHINE,
         "--capacity", capacity, "--strategy", strategy, "-o", plan, cwd=made,
     )  # fmt: skip
     done = call(
         "thermocline", "run", "--plan", plan, "--machine", MACHINE, "--trace",
         "-o", report, "--", f"./{program}", *PROGRAMS[program], cwd=made,
     )  # fmt: skip
-    plain = call(f"./{program}", *PROGRAMS[program], cwd=made)
-    assert deterministic(done.stdout) == deterministic(plain.stdout)
+    assert "check: " in done.stdout
+    assert deterministic(done.stdout) == deterministic((made / f"{program}.out").read_text())
     return json_of(report)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_guided_run_obeys_its_plan(program: str, made: Path, tmp_path: Path) -> None:
     runs = {s: guided(program, s, "25%", made, tmp_path) for s in STRATEGIES}
-    profile = json_of(made / f"{program}.profile")
+    profile = json_of(profile_of(program, made))
     total = sum(s["read_bytes"] + s["write_bytes"] for s in profile["sites"])
     for strategy, run in runs.items():
         [process] = run["processes"]
@@ -129,14 +137,16 @@ def test_a_guided_run_obeys_its_plan(program: str, made: Path, tmp_path: Path) -
             assert process["sites"]["unplanned"] == [], strategy
             assert process["sites"]["never_came"] == [], strategy
     share = {s: run["fast_traffic_share"] for s, run in runs.items()}
-    # The optimum of a given capacity is no worse than leaving it to chance, within what
-    # allocation of whole pages and sampled sizes can move.
-    assert share["knapsack"] >= share["first-touch"] - 0.05, share
     assert min(share.values()) >= 0 and max(share.values()) <= 1
+    # No single strategy wins everywhere (knapsack places nothing when every site is larger
+    # than the tier), but planning is no worse than leaving it to chance, within what
+    # sampled sizes can move.
+    best = max(share[strategy] for strategy in STRATEGIES if strategy != "first-touch")
+    assert best >= share["first-touch"] - 0.02, share
 
 
 def test_with_room_for_all_everything_is_fast(made: Path, tmp_path: Path) -> None:
-    run = guided("multigrid", "thermos", "200%", made, tmp_path)
+    run = guided("multigrid", "thermos", "256MiB", made, tmp_path)
     assert run["fast_traffic_share"] > 0.99
 
 
@@ -151,6 +161,15 @@ def test_a_broken_plan_stops_before_the_program_starts(made: Path, tmp_path: Pat
 
 def test_a_stale_plan_is_a_warning_with_a_count(made: Path, tmp_path: Path) -> None:
     plan = tmp_path / "stale.plan"
-    call("thermocline", "plan", "multigrid.profile", "--machine", MACHINE, "-o", plan, cwd=made)
+    call(
+        "thermocline",
+        "plan",
+        profile_of("multigrid", made),
+        "--machine",
+        MACHINE,
+        "-o",
+        plan,
+        cwd=made,
+    )
     done = call("thermocline", "run", "--plan", plan, "--", "./ocean", "24", "1", cwd=made)
     assert "sites" in done.stderr and any(c.isdigit() for c in done.stderr), done.stderr
