@@ -43,7 +43,7 @@ class Workload:
 
 
 WORKLOADS = (
-    Workload("multigrid", "C, algebraic multigrid (AMG-like)", ("72",)),
+    Workload("multigrid", "C, algebraic multigrid (AMG-like)", ("64",)),
     Workload("ocean", "Fortran, ocean model (ROMS-like)", ("112", "4")),
 )
 
