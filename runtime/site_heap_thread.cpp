@@ -22,6 +22,9 @@ pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
 __thread ThreadHeap *own_heap __attribute__((tls_model("initial-exec")));
 
+// In the child of a fork: its only thread's heap, until that thread comes back for it.
+ThreadHeap *forked_heap;
+
 unsigned bucket_of(uint32_t site, unsigned size_class) {
     return (site * 2654435761u + size_class * 40503u) >> 7 & (bucket_count - 1);
 }
@@ -291,16 +294,27 @@ void unlock_all() {
 }
 void after_fork_in_child() {
     unlock_all();
+    forked_heap = own_heap;
+    own_heap = nullptr;
     stats_restart_in_child();
 }
 
 } // namespace
+
+void (*first_use_in_child)();
 
 ThreadHeap *first_site_heap() { return heaps.load(std::memory_order_acquire); }
 
 ThreadHeap *thread_site_heap() {
     if (own_heap) [[likely]]
         return own_heap;
+    if (ThreadHeap *heap = forked_heap) {
+        forked_heap = nullptr;
+        own_heap = heap;
+        if (first_use_in_child)
+            first_use_in_child();
+        return heap;
+    }
     ThreadHeap *heap = make_heap();
     own_heap = heap;
     if (heap) { // after own_heap is set: these may allocate

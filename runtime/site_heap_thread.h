@@ -65,3 +65,6 @@ Slot bin_take(ThreadHeap *, Bin *);
 void slot_give(ThreadHeap *, Span *, unsigned index);
 
 void site_heap_at_fork();
+// Called at the first allocation or free after a fork, in the child, when not null.  Not from the
+// fork itself: other libraries' locks may still be held there.
+extern void (*first_use_in_child)();

@@ -6,7 +6,7 @@
 #include "residency.h"
 #include "runtime.h"
 #include "site_heap.h"
-#include "site_heap_span.h"
+#include "site_heap_thread.h"
 #include "trace/traffic.h"
 #include <cerrno>
 #include <fcntl.h>
@@ -110,6 +110,9 @@ void after_fork_in_child() {
     finished = false;
     residency_restart_in_child();
     profile_restart_in_child();
+}
+
+void resume_in_child() {
     if (thread_runs)
         start_thread();
 }
@@ -144,6 +147,7 @@ bool watch_start(const tc::Config &config) {
     stack = own_memory_map(stack_bytes);
     interval = uint64_t(config.interval_ms ? config.interval_ms : 100) * millisecond;
     started = tc::nanoseconds();
+    first_use_in_child = resume_in_child;
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
     wanted = true;
     if (constructed)
