@@ -1,0 +1,107 @@
+"""The configuration that the runtime reads, which tiers a run uses, and reports."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from thermocline.errors import BadFile, Misuse, ThermoclineError
+from thermocline.machine import store
+from thermocline.machine.detect import detect
+from thermocline.planning.model import Plan, PlannedSite
+from thermocline.run import config, report
+from thermocline.run.config import RunTier
+
+from .conftest import GOLDEN, RECORDED
+
+KNL = store.find("knl-7230")
+SINGLE = detect(RECORDED / "two-sockets").machine
+HBM = detect(RECORDED / "xeon-max-flat-snc4").machine
+PLAN = Plan(
+    strategy="thermos",
+    capacity_bytes=8192,
+    nonheap_bytes=100,
+    sites=[PlannedSite(tier=0, key="a!f@x.c:1 < main@x.c:9"), PlannedSite(tier=1, key="b # c")],
+)
+
+
+def test_configurations_are_the_contracts() -> None:
+    """Golden: a change here is a change of the contract with runtime/config.cpp."""
+    setting = config.tiers_for(PLAN, HBM, None, 2**30)
+    guided = config.for_run(Path("/tmp/report"), PLAN, setting, trace=True)
+    assert guided == (GOLDEN / "guided.config").read_text()
+    assert config.for_profile(Path("/tmp/p"), KNL) == (GOLDEN / "profile.config").read_text()
+
+
+def test_a_real_host_is_bound() -> None:
+    setting = config.tiers_for(PLAN, HBM, KNL, None)
+    assert not setting.modelled
+    assert setting.tiers == [
+        RunTier("hbm", (4, 5, 6, 7), None),
+        RunTier("dram", (0, 1, 2, 3), None),
+    ]
+
+
+def test_a_host_with_one_kind_models_the_plans_machine() -> None:
+    setting = config.tiers_for(PLAN, SINGLE, KNL, 2**30)
+    assert setting.modelled
+    assert setting.machine is KNL
+    assert setting.tiers == [RunTier("mcdram", (), 2**30), RunTier("ddr4", (), None)]
+    unlimited = config.tiers_for(PLAN, SINGLE, KNL, None)
+    assert unlimited.tiers[0].limit == 16 * 2**30
+
+
+def test_without_any_machine_two_tiers_are_modelled() -> None:
+    setting = config.tiers_for(PLAN, SINGLE, None, 5)
+    assert [tier.nodes for tier in setting.tiers] == [(), ()]
+
+
+def test_a_plan_for_more_tiers_than_there_are() -> None:
+    three = Plan(strategy="x", default_tier=2)
+    with pytest.raises(ThermoclineError, match="3 tiers"):
+        config.tiers_for(three, SINGLE, None, None)
+    with pytest.raises(ThermoclineError, match="3 tiers"):
+        config.tiers_for(three, SINGLE, KNL, None)
+
+
+def test_nonheap_shares_the_limit() -> None:
+    setting = config.tiers_for(PLAN, SINGLE, KNL, 8192)
+    assert "capacity 8092" in config.for_run(Path("/x"), PLAN, setting, trace=False)
+    greedy = PLAN.model_copy(update={"nonheap_bytes": 10**6})
+    # Never 0: that would mean no limit.
+    assert "tier 0 nodes - capacity 4096" in config.for_run(
+        Path("/x"), greedy, setting, trace=False
+    )
+    elsewhere = PLAN.model_copy(update={"nonheap_tier": "none"})
+    text = config.for_run(Path("/x"), elsewhere, setting, trace=False)
+    assert "tier 0 nodes - capacity 8192" in text
+    assert "nonheap-tier -\n" in text
+
+
+def test_paths_with_line_breaks_are_refused() -> None:
+    with pytest.raises(Misuse, match="control"):
+        config.for_profile(Path("/tmp/a\nheap plain"), KNL)
+
+
+def test_reports_add_up(tmp_path: Path) -> None:
+    def written(pid: int, fast: int, slow: int, gone: list[str]) -> None:
+        tiers = [
+            {"tier": t, "peak_resident_bytes": 1, "read_bytes": moved, "write_bytes": 0}
+            for t, moved in ((0, fast), (1, slow))
+        ]
+        table = {
+            "format": "thermocline-run", "version": 1, "pid": pid, "peak_resident_bytes": 1,
+            "tiers": tiers, "sites": {"never_came": gone, "unplanned": [f"new{pid}"]},
+        }  # fmt: skip
+        (tmp_path / f"report.{pid}.json").write_text(json.dumps(table))
+
+    written(2, 30, 70, ["a", "b"])
+    written(1, 0, 100, ["b", "c"])
+    reports = report.gather(tmp_path)
+    assert [entry.pid for entry in reports] == [1, 2]
+    assert report.fast_share(reports) == 0.15
+    assert report.never_came(reports) == {"b"}
+    assert report.unplanned(reports) == {"new1", "new2"}
+    (tmp_path / "report.3.json").write_text('{"format": "thermocline-run"')
+    with pytest.raises(BadFile, match=r"report\.3"):
+        report.gather(tmp_path)
