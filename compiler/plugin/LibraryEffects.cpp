@@ -265,8 +265,7 @@ const LibraryFunction *findLibraryEffects(const CallBase &call) {
         Value *pointer = effect.pointer == resultPointer
                              ? const_cast<CallBase *>(&call)
                              : call.getArgOperand(unsigned(effect.pointer));
-        if (!pointer->getType()->isPointerTy() ||
-            pointer->getType()->getPointerAddressSpace() != 0)
+        if (!pointer->getType()->isPointerTy() || pointer->getType()->getPointerAddressSpace() != 0)
             return nullptr;
     }
     return found;
@@ -280,7 +279,9 @@ class Emitter {
     Emitter(CallBase &call, Value *recorder)
         : call(call), recorder(recorder), module(*call.getModule()), builder(&call) {}
 
-    void at(BasicBlock &block, BasicBlock::iterator where) { builder.SetInsertPoint(&block, where); }
+    void at(BasicBlock &block, BasicBlock::iterator where) {
+        builder.SetInsertPoint(&block, where);
+    }
     void emit(const Effect &);
 
   private:
@@ -341,10 +342,10 @@ Value *Emitter::extent(const Effect &effect) {
     case foundString: {
         Value *none = builder.CreateIsNull(&call);
         // Only a string that was searched in vain has to be walked: a limit of 0 stops that.
-        Value *all = effect.extent == found
-                         ? wordOr(effect.a, 0)
-                         : ask("tc_extent_string",
-                               {start, builder.CreateSExt(none, builder.getInt64Ty())});
+        Value *all =
+            effect.extent == found
+                ? wordOr(effect.a, 0)
+                : ask("tc_extent_string", {start, builder.CreateSExt(none, builder.getInt64Ty())});
         Value *part = builder.CreateAdd(upTo(&call, start), builder.getInt64(1));
         return builder.CreateSelect(none, all, part);
     }
@@ -364,8 +365,8 @@ Value *Emitter::extent(const Effect &effect) {
         IRBuilder<> top(&entry, entry.begin());
         AllocaInst *dummy = top.CreateAlloca(builder.getPtrTy());
         builder.CreateStore(start, dummy);
-        Value *end = builder.CreateLoad(builder.getPtrTy(),
-                                        builder.CreateSelect(isNull, dummy, place));
+        Value *end =
+            builder.CreateLoad(builder.getPtrTy(), builder.CreateSelect(isNull, dummy, place));
         return upTo(end, start);
     }
     case appended:
@@ -379,9 +380,9 @@ Value *Emitter::extent(const Effect &effect) {
 void Emitter::emit(const Effect &effect) {
     Type *nothing = builder.getVoidTy();
     if (effect.extent == descriptor) {
-        callRecorder(builder, module, "tc_record_descriptor", nothing,
-                     {recorder, pointer(effect.pointer),
-                      builder.getInt64(effect.kind == Kind::store)});
+        callRecorder(
+            builder, module, "tc_record_descriptor", nothing,
+            {recorder, pointer(effect.pointer), builder.getInt64(effect.kind == Kind::store)});
     } else if (effect.kind == Kind::copy) {
         callRecorder(builder, module, "tc_record_copy", nothing,
                      {recorder, pointer(effect.pointer), pointer(effect.from), extent(effect)});

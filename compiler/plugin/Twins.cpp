@@ -65,9 +65,9 @@ static Function *copy(Function &function, const SmallSetVector<GlobalVariable *,
     ValueToValueMapTy map;
     std::vector<std::pair<GlobalVariable *, GlobalVariable *>> copies;
     for (GlobalVariable *table : tables) {
-        auto *twin = new GlobalVariable(*function.getParent(), table->getValueType(), true,
-                                        GlobalValue::PrivateLinkage, nullptr,
-                                        table->getName() + ".twin");
+        auto *twin =
+            new GlobalVariable(*function.getParent(), table->getValueType(), true,
+                               GlobalValue::PrivateLinkage, nullptr, table->getName() + ".twin");
         twin->copyAttributesFrom(table);
         map[table] = twin;
         copies.emplace_back(table, twin);
@@ -117,8 +117,8 @@ static void callTwins(Function &twin, const DenseMap<Function *, Function *> &tw
 static Constant *localName(Function &function) {
     if (function.isDSOLocal() || function.hasLocalLinkage())
         return &function;
-    auto *alias = GlobalAlias::create(GlobalValue::PrivateLinkage,
-                                      function.getName() + ".plain", &function);
+    auto *alias =
+        GlobalAlias::create(GlobalValue::PrivateLinkage, function.getName() + ".plain", &function);
     alias->setDSOLocal(true);
     return alias;
 }

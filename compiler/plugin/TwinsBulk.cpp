@@ -125,8 +125,8 @@ bool TwinsRecording::recordMasked(IntrinsicInst &intrinsic) {
         // by 64 of a full mask must give all ones.
         Value *active = builder.CreateUnaryIntrinsic(Intrinsic::ctpop, maskBits(builder, mask));
         Value *shift = builder.CreateSub(builder.getInt64(64), active);
-        Value *ones = builder.CreateLShr(
-            builder.getInt64(~uint64_t(0)), builder.CreateAnd(shift, builder.getInt64(63)));
+        Value *ones = builder.CreateLShr(builder.getInt64(~uint64_t(0)),
+                                         builder.CreateAnd(shift, builder.getInt64(63)));
         Value *bits = builder.CreateSelect(builder.CreateIsNull(active), builder.getInt64(0), ones);
         recordLanes(intrinsic, pointer, bits, laneBytesOf(layout, vector), store);
         return true;
@@ -171,8 +171,8 @@ bool TwinsRecording::recordTargetMasked(IntrinsicInst &intrinsic) {
                               builder.CreateVectorSplat(index->getNumElements(), scale)));
         // The shorter of index and data tells how many lanes there are.
         Value *bits = maskBits(builder, mask);
-        unsigned lanes = std::min(index->getNumElements(),
-                                  cast<FixedVectorType>(data)->getNumElements());
+        unsigned lanes =
+            std::min(index->getNumElements(), cast<FixedVectorType>(data)->getNumElements());
         bits = builder.CreateAnd(bits, builder.getInt64(maskTrailingOnes<uint64_t>(lanes)));
         recordScattered(intrinsic, addresses, bits, laneBytesOf(layout, data), store);
         return true;
@@ -200,10 +200,10 @@ void TwinsRecording::recordBulk(Instruction &instruction) {
     if (auto *intrinsic = dyn_cast<IntrinsicInst>(&instruction)) {
         if (auto *transfer = dyn_cast<AnyMemTransferInst>(intrinsic)) {
             if (transfer->getDestAddressSpace() == 0 && transfer->getSourceAddressSpace() == 0)
-                callRecorder(builder, module, "tc_record_copy", builder.getVoidTy(),
-                             {recorder, transfer->getRawDest(), transfer->getRawSource(),
-                              builder.CreateZExtOrTrunc(transfer->getLength(),
-                                                        builder.getInt64Ty())});
+                callRecorder(
+                    builder, module, "tc_record_copy", builder.getVoidTy(),
+                    {recorder, transfer->getRawDest(), transfer->getRawSource(),
+                     builder.CreateZExtOrTrunc(transfer->getLength(), builder.getInt64Ty())});
         } else if (auto *set = dyn_cast<AnyMemSetInst>(intrinsic)) {
             if (set->getDestAddressSpace() == 0)
                 range(set->getRawDest(), set->getLength(), true);

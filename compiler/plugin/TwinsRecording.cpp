@@ -6,14 +6,15 @@
 // them all.  The order of references that the cache model sees is that order.
 #include "TwinsRecording.h"
 #include "LibraryEffects.h"
+#include "trace/record.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Local.h"
-#include "trace/record.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 
@@ -105,15 +106,14 @@ void TwinsRecording::insertRecorder(Function &twin) {
     while (isa<AllocaInst>(top) && cast<AllocaInst>(top)->isStaticAlloca())
         ++top;
     for (Instruction &instruction : make_early_inc_range(make_range(top, entry.end())))
-        if (auto *alloca = dyn_cast<AllocaInst>(&instruction);
-            alloca && alloca->isStaticAlloca())
+        if (auto *alloca = dyn_cast<AllocaInst>(&instruction); alloca && alloca->isStaticAlloca())
             alloca->moveBefore(entry, top);
 
     IRBuilder<> builder(&entry, top);
     builder.SetCurrentDebugLocation(DebugLoc());
     Value *known = builder.CreateLoad(pointer, builder.CreateThreadLocalAddress(here));
-    Instruction *make = SplitBlockAndInsertIfThen(
-        builder.CreateIsNull(known), top, false, MDBuilder(context).createUnlikelyBranchWeights());
+    Instruction *make = SplitBlockAndInsertIfThen(builder.CreateIsNull(known), top, false,
+                                                  MDBuilder(context).createUnlikelyBranchWeights());
     builder.SetInsertPoint(make);
     FunctionCallee maker = module.getOrInsertFunction("tc_recorder_make", pointer);
     CallInst *made = builder.CreateCall(maker);
@@ -124,6 +124,59 @@ void TwinsRecording::insertRecorder(Function &twin) {
     phi->addIncoming(known, &entry);
     phi->addIncoming(made, make->getParent());
     recorder = phi;
+
+    // Between calls the clock stays in a register: made from this variable at the end.
+    builder.SetInsertPoint(rest, rest->getFirstInsertionPt());
+    clock =
+        new AllocaInst(builder.getInt64Ty(), layout.getAllocaAddrSpace(), "clock", entry.begin());
+    builder.CreateStore(builder.CreateLoad(builder.getInt64Ty(), recorder), clock);
+}
+
+void TwinsRecording::writeClock(Instruction &before) {
+    IRBuilder<> builder(&before);
+    builder.CreateStore(builder.CreateLoad(builder.getInt64Ty(), clock), recorder);
+}
+
+void TwinsRecording::readClock(BasicBlock &block, BasicBlock::iterator where) {
+    IRBuilder<> builder(&block, where);
+    builder.CreateStore(builder.CreateLoad(builder.getInt64Ty(), recorder), clock);
+}
+
+// Whatever may record elsewhere finds the thread's clock in memory, and leaves it there.
+void TwinsRecording::shareClock(Instruction &instruction) {
+    writeClock(instruction);
+    if (auto *invoke = dyn_cast<InvokeInst>(&instruction)) {
+        BasicBlock *normal = invoke->getNormalDest();
+        if (!normal->getSinglePredecessor())
+            normal = SplitEdge(invoke->getParent(), normal);
+        readClock(*normal, normal->getFirstInsertionPt());
+    } else if (auto *call = dyn_cast<CallInst>(&instruction); !call || !call->isMustTailCall()) {
+        readClock(*instruction.getParent(), std::next(instruction.getIterator()));
+    }
+}
+
+// Turns the clock's variable into registers, and drops what that makes superfluous.
+void TwinsRecording::finishClock(Function &twin) {
+    for (BasicBlock &block : twin) {
+        if (block.isLandingPad())
+            readClock(block, block.getFirstInsertionPt());
+        if (isa<ReturnInst, ResumeInst>(block.getTerminator()) &&
+            !block.getTerminatingMustTailCall())
+            writeClock(*block.getTerminator());
+    }
+    DominatorTree tree(twin);
+    PromoteMemToReg({clock}, tree);
+    for (Instruction &instruction : make_early_inc_range(instructions(twin)))
+        if (auto *store = dyn_cast<StoreInst>(&instruction);
+            store && store->getPointerOperand() == recorder) {
+            auto *load = dyn_cast<LoadInst>(store->getValueOperand());
+            if (load && load->getPointerOperand() == recorder)
+                store->eraseFromParent();
+        }
+    for (Instruction &instruction : make_early_inc_range(instructions(twin)))
+        if (auto *load = dyn_cast<LoadInst>(&instruction);
+            load && load->getPointerOperand() == recorder && load->use_empty())
+            load->eraseFromParent();
 }
 
 void TwinsRecording::addReference(References &references, Instruction &instruction, Value *pointer,
@@ -180,8 +233,8 @@ GlobalVariable *TwinsRecording::describe(ArrayRef<Reference> group) {
     GlobalVariable *&description = descriptions[words];
     if (!description) {
         Constant *data = ConstantDataArray::get(context, words);
-        description = new GlobalVariable(module, data->getType(), true,
-                                         GlobalValue::PrivateLinkage, data, "thermocline.group");
+        description = new GlobalVariable(module, data->getType(), true, GlobalValue::PrivateLinkage,
+                                         data, "thermocline.group");
         description->setSection("thermocline_groups");
         description->setAlignment(Align(4));
     }
@@ -200,7 +253,7 @@ static bool staysInLine(ArrayRef<Reference> group, int64_t start, int64_t end) {
     return false;
 }
 
-void TwinsRecording::recordGroup(ArrayRef<Reference> group, Value *clock, uint64_t firstStamp) {
+void TwinsRecording::recordGroup(ArrayRef<Reference> group, Value *now, uint64_t firstStamp) {
     int64_t start = group.front().offset, end = start;
     uint64_t loads = 0, stores = 0;
     for (const Reference &reference : group) {
@@ -216,11 +269,10 @@ void TwinsRecording::recordGroup(ArrayRef<Reference> group, Value *clock, uint64
         address = builder.CreateAdd(address, builder.getInt64(uint64_t(start)));
 
     Value *line = builder.CreateLShr(address, TC_LINE_SHIFT);
-    Value *hash = builder.CreateMul(line, builder.getInt64(TC_FILTER_MULTIPLIER));
-    Value *offset = builder.CreateAnd(
-        builder.CreateLShr(hash, 64 - TC_FILTER_BITS - TC_ENTRY_SHIFT),
-        uint64_t(TC_FILTER_ENTRIES - 1) << TC_ENTRY_SHIFT);
-    Value *entry = builder.CreateGEP(i8, recorder, offset);
+    Value *hash = builder.CreateMul(builder.CreateTrunc(line, builder.getInt32Ty()),
+                                    builder.getInt32(TC_FILTER_MULTIPLIER));
+    Value *offset = builder.CreateAnd(builder.CreateLShr(hash, TC_HASH_SHIFT), TC_HASH_MASK);
+    Value *entry = builder.CreateGEP(i8, recorder, builder.CreateZExt(offset, i64));
     auto field = [&](uint64_t inEntry) {
         return builder.CreateConstGEP1_64(i8, entry, offsetof(tc_recorder, filter) + inEntry);
     };
@@ -241,23 +293,21 @@ void TwinsRecording::recordGroup(ArrayRef<Reference> group, Value *clock, uint64
     builder.SetInsertPoint(then);
     auto count = [&](uint64_t inEntry, uint64_t n) {
         Value *counter = field(inEntry);
-        builder.CreateStore(builder.CreateAdd(builder.CreateLoad(i64, counter),
-                                              builder.getInt64(n)),
-                            counter);
+        builder.CreateStore(
+            builder.CreateAdd(builder.CreateLoad(i64, counter), builder.getInt64(n)), counter);
     };
     if (loads)
         count(offsetof(tc_filter_entry, loads), loads);
     if (stores)
         count(offsetof(tc_filter_entry, stores), stores);
     uint64_t lastStamp = firstStamp + TC_STAMPS_PER_REFERENCE * (group.size() - 1);
-    builder.CreateStore(builder.CreateAdd(clock, builder.getInt64(lastStamp)),
+    builder.CreateStore(builder.CreateAdd(now, builder.getInt64(lastStamp)),
                         field(offsetof(tc_filter_entry, stamp)));
 
     builder.SetInsertPoint(otherwise);
     CallInst *call = callRecorder(
         builder, module, "tc_record_group", builder.getVoidTy(),
-        {recorder, address, describe(group),
-         builder.CreateAdd(clock, builder.getInt64(firstStamp))});
+        {recorder, address, describe(group), builder.CreateAdd(now, builder.getInt64(firstStamp))});
     call->addFnAttr(Attribute::Cold);
 }
 
@@ -265,10 +315,10 @@ void TwinsRecording::recordSegment(References &references) {
     if (references.empty())
         return;
     IRBuilder<> builder(references.front().instruction);
-    Value *clock = builder.CreateLoad(builder.getInt64Ty(), recorder);
+    Value *now = builder.CreateLoad(builder.getInt64Ty(), clock);
     builder.CreateStore(
-        builder.CreateAdd(clock, builder.getInt64(TC_STAMPS_PER_REFERENCE * references.size())),
-        recorder);
+        builder.CreateAdd(now, builder.getInt64(TC_STAMPS_PER_REFERENCE * references.size())),
+        clock);
 
     // Windows over each base's references in order of distance; then groups by their
     // first reference, each in the program's order.
@@ -301,7 +351,7 @@ void TwinsRecording::recordSegment(References &references) {
         References members;
         for (size_t i : group)
             members.push_back(references[i]);
-        recordGroup(members, clock, stamp);
+        recordGroup(members, now, stamp);
         stamp += TC_STAMPS_PER_REFERENCE * members.size();
     }
     references.clear();
@@ -312,7 +362,8 @@ void TwinsRecording::insert(Function &twin) {
     // found first.
     struct Segment {
         References references;
-        Instruction *bulk; // after them
+        Instruction *end; // behind them, or null
+        bool bulk;        // the end is to be recorded itself
     };
     std::vector<Segment> segments;
     for (BasicBlock &block : twin) {
@@ -329,17 +380,21 @@ void TwinsRecording::insert(Function &twin) {
                 else
                     continue;
             }
-            segments.push_back({std::move(references), bulk ? &instruction : nullptr});
+            segments.push_back({std::move(references), &instruction, bulk});
             references.clear();
         }
-        segments.push_back({std::move(references), nullptr});
+        segments.push_back({std::move(references), nullptr, false});
     }
     insertRecorder(twin);
     for (Segment &segment : segments) {
         recordSegment(segment.references);
+        // The clock is shared around the whole of what is recorded for a call.
+        if (segment.end)
+            shareClock(*segment.end);
         if (segment.bulk)
-            recordBulk(*segment.bulk);
+            recordBulk(*segment.end);
     }
+    finishClock(twin);
 }
 
 } // namespace thermocline

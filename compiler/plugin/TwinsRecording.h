@@ -37,8 +37,12 @@ class TwinsRecording {
     void collect(llvm::Instruction &, References &);
     void addReference(References &, llvm::Instruction &, llvm::Value *pointer, uint64_t bytes,
                       llvm::Align, bool store);
+    void writeClock(llvm::Instruction &before);
+    void readClock(llvm::BasicBlock &, llvm::BasicBlock::iterator);
+    void shareClock(llvm::Instruction &);
+    void finishClock(llvm::Function &);
     void recordSegment(References &);
-    void recordGroup(llvm::ArrayRef<Reference>, llvm::Value *stamp, uint64_t firstStamp);
+    void recordGroup(llvm::ArrayRef<Reference>, llvm::Value *now, uint64_t firstStamp);
     // Each of these ends a segment, since the recorder takes its own stamps there.
     void recordBulk(llvm::Instruction &);
     bool recordMasked(llvm::IntrinsicInst &);
@@ -53,6 +57,7 @@ class TwinsRecording {
     llvm::LLVMContext &context;
     const llvm::DataLayout &layout;
     llvm::Value *recorder = nullptr; // of the twin at hand
+    llvm::AllocaInst *clock = nullptr;
     // Equal groups share one description.
     std::map<std::vector<uint16_t>, llvm::GlobalVariable *> descriptions;
 };

@@ -57,8 +57,8 @@ void tc_record_copy(tc_recorder *r, const void *to, const void *from, uint64_t b
             piece = bytes;
         // The source's lines don't begin where the target's do: each is loaded once, when
         // its first byte is needed.
-        for (uint64_t line = source >> TC_LINE_SHIFT;
-             line <= (source + piece - 1) >> TC_LINE_SHIFT; line++)
+        for (uint64_t line = source >> TC_LINE_SHIFT; line <= (source + piece - 1) >> TC_LINE_SHIFT;
+             line++)
             if (line != last_loaded) {
                 refer(whole(r), line, r->clock++, false);
                 last_loaded = line;
@@ -78,8 +78,8 @@ void tc_record_lanes(tc_recorder *r, const void *p, uint64_t mask, uint64_t lane
                     store);
 }
 
-void tc_record_scattered(tc_recorder *r, const uintptr_t *lanes, uint64_t mask,
-                         uint64_t lane_bytes, uint64_t store) {
+void tc_record_scattered(tc_recorder *r, const uintptr_t *lanes, uint64_t mask, uint64_t lane_bytes,
+                         uint64_t store) {
     for (; mask; mask &= mask - 1)
         refer_range(whole(r), lanes[__builtin_ctzll(mask)], lane_bytes, store);
 }

@@ -13,13 +13,14 @@ enum {
     TC_LINE_SHIFT = 6,
     TC_FILTER_BITS = 10,
     TC_FILTER_ENTRIES = 1 << TC_FILTER_BITS,
-    TC_ENTRY_SHIFT = 5, /* sizeof(struct tc_filter_entry) */
+    TC_ENTRY_SHIFT = 5,         /* sizeof(struct tc_filter_entry) */
     TC_STAMPS_PER_REFERENCE = 2 /* one for each line that it may touch */
 };
 
 /* Multiplicative hashing: arrays at a power-of-two distance, which real programs
- * walk together, would fight for one entry under plain bit selection. */
-#define TC_FILTER_MULTIPLIER UINT64_C(0x9E3779B97F4A7C15)
+ * walk together, would fight for one entry under plain bit selection.  32 bits, so that
+ * the multiplier is part of the instruction. */
+#define TC_FILTER_MULTIPLIER 0x9E3779B1u
 
 struct tc_filter_entry {
     uint64_t line; /* line number; 0: none */
@@ -35,9 +36,12 @@ struct tc_recorder {
 };
 
 /* Byte offset in the filter of a line's entry. */
+enum {
+    TC_HASH_SHIFT = 32 - TC_FILTER_BITS - TC_ENTRY_SHIFT,
+    TC_HASH_MASK = (TC_FILTER_ENTRIES - 1) << TC_ENTRY_SHIFT
+};
 #define TC_FILTER_OFFSET(line)                                                                     \
-    (((line) * TC_FILTER_MULTIPLIER >> (64 - TC_FILTER_BITS - TC_ENTRY_SHIFT)) &                   \
-     (uint64_t)((TC_FILTER_ENTRIES - 1) << TC_ENTRY_SHIFT))
+    ((uint32_t)(line) * TC_FILTER_MULTIPLIER >> TC_HASH_SHIFT & (uint32_t)TC_HASH_MASK)
 
 /* A group of references that the program makes close together at constant distances
  * from one address, in the program's order. */
@@ -77,8 +81,8 @@ TC_PRESERVE void tc_record_scattered(struct tc_recorder *, const uintptr_t *lane
 /* Extents that only the data tells, in bytes. */
 TC_PRESERVE uint64_t tc_extent_string(const char *, uint64_t limit);
 TC_PRESERVE uint64_t tc_extent_wide(const uint32_t *, uint64_t limit);
-TC_PRESERVE uint64_t tc_extent_compare(const unsigned char *, const unsigned char *,
-                                       uint64_t limit, uint64_t stop_at_zero);
+TC_PRESERVE uint64_t tc_extent_compare(const unsigned char *, const unsigned char *, uint64_t limit,
+                                       uint64_t stop_at_zero);
 /* All elements of a Fortran descriptor (ISO_Fortran_binding.h); null is fine. */
 TC_PRESERVE void tc_record_descriptor(struct tc_recorder *, const void *, uint64_t store);
 }

@@ -70,6 +70,8 @@ static void request(Recorder &r, unsigned level, uint64_t line) {
         add(r.traffic[owner_of_line(r, line)].read_bytes, line_bytes);
         return;
     }
+    if (level + 1 < model.levels && model.geometry[level + 1].shared)
+        model.shared[level + 1].prefetch(line);
     Cache &cache = enter(r, level, line);
     if (cache.touch(line))
         return release(r);
@@ -92,10 +94,11 @@ void settle(Recorder &r, uint32_t index) {
     tc_filter_entry &entry = r.twins.filter[index];
     if (!entry.line)
         return;
-    FirstLevelWay &way = r.first_level[r.way[index]];
-    way.stamp = entry.stamp;
-    way.dirty |= entry.stores != 0;
-    way.filter = not_filtered;
+    uint32_t way = r.way[index];
+    r.first.stamp[way] = entry.stamp;
+    r.first.last_use[way] = &r.first.stamp[way];
+    r.first.dirty[way] |= entry.stores != 0;
+    r.first.filter[way] = not_filtered;
     Traffic &traffic = r.traffic[r.owner[index]];
     uint64_t loads = entry.loads, stores = entry.stores;
     // Cleared first: a reader in between misses them for a moment, and counts none twice.
@@ -106,51 +109,45 @@ void settle(Recorder &r, uint32_t index) {
     add(traffic.stores, stores);
 }
 
-static uint64_t last_use(const Recorder &r, const FirstLevelWay &way) {
-    return way.filter == not_filtered ? way.stamp : r.twins.filter[way.filter].stamp;
-}
-
-static FirstLevelWay &evict(Recorder &r, FirstLevelWay *set) {
-    FirstLevelWay *oldest = set;
-    uint64_t oldest_use = last_use(r, *set);
-    for (unsigned i = 1; i < model.geometry[0].ways; i++) {
-        uint64_t use = last_use(r, set[i]);
-        if (use < oldest_use) {
-            oldest = set + i;
-            oldest_use = use;
-        }
+// The least recently used way of a set, its line gone.
+static uint64_t evict(Recorder &r, uint64_t set) {
+    uint64_t oldest = set, oldest_use = *r.first.last_use[set];
+    // Without branches: no way is more likely than another.
+    for (uint64_t way = set + 1; way < set + model.geometry[0].ways; way++) {
+        uint64_t use = *r.first.last_use[way];
+        oldest = use < oldest_use ? way : oldest;
+        oldest_use = use < oldest_use ? use : oldest_use;
     }
-    if (oldest->filter != not_filtered)
-        settle(r, oldest->filter);
-    if (oldest->line && oldest->dirty)
-        write_back(r, 1, oldest->line);
-    return *oldest;
-}
-
-static FirstLevelWay *first_level_set(const Recorder &r, uint64_t line) {
-    uint64_t set = model.first_mask ? line & model.first_mask : line % model.first_sets;
-    return r.first_level + set * model.geometry[0].ways;
+    if (r.first.filter[oldest] != not_filtered)
+        settle(r, r.first.filter[oldest]);
+    if (r.first.dirty[oldest])
+        write_back(r, 1, r.first.line[oldest]);
+    return oldest;
 }
 
 static void bring_into_filter(Recorder &r, uint64_t line) {
     uint32_t index = uint32_t(filter_offset(line) >> TC_ENTRY_SHIFT);
+    // The model's own memory is large: waiting for it was most of the cost of a miss.
+    if (model.levels > 1)
+        (model.geometry[1].shared ? model.shared[1] : r.own[1]).prefetch(line);
     settle(r, index);
-    FirstLevelWay *set = first_level_set(r, line), *way = nullptr;
-    for (unsigned i = 0; i < model.geometry[0].ways && !way; i++)
-        if (set[i].line == line)
-            way = set + i;
-    if (!way) {
+    uint64_t set = model.first_mask ? line & model.first_mask : line % model.first_sets;
+    set *= model.geometry[0].ways;
+    uint64_t way = ~uint64_t(0);
+    for (uint64_t i = set; i < set + model.geometry[0].ways; i++)
+        way = r.first.line[i] == line ? i : way;
+    if (way == ~uint64_t(0)) {
         request(r, 1, line);
-        way = &evict(r, set);
-        way->line = line;
-        way->stamp = 0;
-        way->dirty = false;
+        way = evict(r, set);
+        r.first.line[way] = line;
+        r.first.dirty[way] = 0;
     }
-    way->filter = index;
-    r.way[index] = uint32_t(way - r.first_level);
+    tc_filter_entry &entry = r.twins.filter[index];
+    r.first.filter[way] = index;
+    r.first.last_use[way] = &entry.stamp;
+    r.way[index] = uint32_t(way);
     r.owner[index] = owner_of_line(r, line);
-    r.twins.filter[index].stamp = r.twins.clock;
-    r.twins.filter[index].line = line;
+    entry.line = line;
 }
 
 void miss(Recorder &r, uint64_t line) {
@@ -172,11 +169,12 @@ void miss(Recorder &r, uint64_t line) {
 void drain(Recorder &r) {
     for (uint32_t i = 0; i < TC_FILTER_ENTRIES; i++)
         settle(r, i);
-    for (uint64_t i = 0; i < model.first_sets * model.geometry[0].ways; i++) {
-        FirstLevelWay way = r.first_level[i];
-        r.first_level[i] = {0, 0, not_filtered, false};
-        if (way.line && way.dirty)
-            write_back(r, 1, way.line);
+    for (uint64_t way = 0; way < model.first_sets * model.geometry[0].ways; way++) {
+        if (r.first.dirty[way])
+            write_back(r, 1, r.first.line[way]);
+        r.first.line[way] = 0;
+        r.first.stamp[way] = 0;
+        r.first.dirty[way] = 0;
     }
     for (unsigned level = 1; level < model.levels; level++)
         if (!model.geometry[level].shared)

@@ -17,20 +17,21 @@ constexpr uint32_t not_filtered = ~0u;
 constexpr uint32_t first_site_owner = nonheap_kinds;
 constexpr uint32_t max_owner = CacheLine::max_owner;
 
-// A way of the first level.  While its line is in the filter, the filter's stamp is the
-// newer one.
-struct FirstLevelWay {
-    uint64_t line; // 0: empty
-    uint64_t stamp;
-    uint32_t filter; // index of the filter's entry, or not_filtered
-    bool dirty;
+// The first level, by way.  While a line is in the filter, the filter's stamp is its last
+// use; otherwise it is `stamp`.
+struct FirstLevel {
+    uint64_t *line; // 0: empty
+    const uint64_t **last_use;
+    uint64_t *stamp;
+    uint32_t *filter; // index of the filter's entry, or not_filtered
+    uint8_t *dirty;
 };
 
 struct Recorder {
     tc_recorder twins; // first: what twins see
     uint32_t way[TC_FILTER_ENTRIES];
     uint32_t owner[TC_FILTER_ENTRIES];
-    FirstLevelWay *first_level;
+    FirstLevel first;
     Cache own[max_cache_levels]; // the private levels from the second on
     Traffic *traffic;            // by owner
     uintptr_t busy;              // the stack address of the miss being served, or 0

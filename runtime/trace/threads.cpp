@@ -19,6 +19,19 @@ static void *map(size_t bytes) {
     return memory == MAP_FAILED ? nullptr : memory;
 }
 
+// For what is used all over at random: on huge pages, or address translation would cost
+// more than the model does.
+static void *map_huge(size_t bytes) {
+    constexpr size_t huge = size_t(2) << 20;
+    bytes = (bytes + huge - 1) & ~(huge - 1);
+    auto start = reinterpret_cast<uintptr_t>(map(bytes + huge));
+    if (!start)
+        return nullptr;
+    void *aligned = reinterpret_cast<void *>((start + huge - 1) & ~(huge - 1));
+    madvise(aligned, bytes, MADV_HUGEPAGE);
+    return aligned;
+}
+
 static void lock() {
     while (__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE))
         __builtin_ia32_pause();
@@ -29,23 +42,36 @@ static void unlock() { __atomic_store_n(&making, 0, __ATOMIC_RELEASE); }
 // like a stack that can't grow.
 static Recorder *make() {
     size_t ways = model.first_sets * model.geometry[0].ways;
-    auto *r = static_cast<Recorder *>(map(sizeof(Recorder)));
-    void *first = map(ways * sizeof(FirstLevelWay));
+    // One piece: the recorder, the other private levels, and the first level's arrays in
+    // order of their elements' size.
+    size_t bytes = (sizeof(Recorder) + 63) & ~size_t(63), own = bytes;
+    for (unsigned level = 1; level < model.levels; level++)
+        if (!model.geometry[level].shared)
+            bytes += Cache::words(model.geometry[level]) * sizeof(uint64_t);
+    size_t first = bytes;
+    bytes += ways * (3 * sizeof(uint64_t) + sizeof(uint32_t) + sizeof(uint8_t));
+    auto *memory = static_cast<char *>(map_huge(bytes));
     void *traffic = map((size_t(max_owner) + 1) * sizeof(Traffic));
-    if (!r || !first || !traffic)
+    if (!memory || !traffic)
         __builtin_trap();
-    r->first_level = static_cast<FirstLevelWay *>(first);
+
+    auto *r = reinterpret_cast<Recorder *>(memory);
     r->traffic = static_cast<Traffic *>(traffic);
     r->twins.clock = 1;
-    for (size_t i = 0; i < ways; i++)
-        r->first_level[i].filter = not_filtered;
+    r->first.line = reinterpret_cast<uint64_t *>(memory + first);
+    r->first.stamp = r->first.line + ways;
+    r->first.last_use = reinterpret_cast<const uint64_t **>(r->first.stamp + ways);
+    r->first.filter = reinterpret_cast<uint32_t *>(r->first.last_use + ways);
+    r->first.dirty = reinterpret_cast<uint8_t *>(r->first.filter + ways);
+    for (size_t way = 0; way < ways; way++) {
+        r->first.filter[way] = not_filtered;
+        r->first.last_use[way] = &r->first.stamp[way];
+    }
     for (unsigned level = 1; level < model.levels; level++) {
         if (model.geometry[level].shared)
             continue;
-        void *memory = map(Cache::words(model.geometry[level]) * sizeof(uint64_t));
-        if (!memory)
-            __builtin_trap();
-        r->own[level].init(model.geometry[level], static_cast<uint64_t *>(memory));
+        r->own[level].init(model.geometry[level], reinterpret_cast<uint64_t *>(memory + own));
+        own += Cache::words(model.geometry[level]) * sizeof(uint64_t);
     }
     return r;
 }
@@ -84,12 +110,12 @@ static void after_fork_child() {
 }
 
 bool trace_start(const Config &config, const char **why) {
-    if (config.cache_count == 0 || config.cache_count > max_cache_levels) {
+    if (config.cache_levels == 0 || config.cache_levels > max_cache_levels) {
         *why = "sampler trace needs 1 to 4 cache lines";
         return false;
     }
-    for (unsigned level = 0; level < config.cache_count; level++) {
-        const Config::Cache &from = config.caches[level];
+    for (unsigned level = 0; level < config.cache_levels; level++) {
+        const CacheLevel &from = config.caches[level];
         CacheGeometry &to = model.geometry[level];
         to.bytes = from.bytes;
         to.ways = from.ways;
@@ -105,7 +131,8 @@ bool trace_start(const Config &config, const char **why) {
         }
         if (!to.shared)
             continue;
-        void *memory = map(Cache::words(to) * sizeof(uint64_t)), *locks = map(lock_groups * lock_stride);
+        void *memory = map_huge(Cache::words(to) * sizeof(uint64_t));
+        void *locks = map(lock_groups * lock_stride);
         if (!memory || !locks) {
             *why = "no memory for the cache model";
             return false;
@@ -120,9 +147,9 @@ bool trace_start(const Config &config, const char **why) {
     }
     model.first_sets = model.geometry[0].sets();
     model.first_mask = (model.first_sets & (model.first_sets - 1)) == 0 ? model.first_sets - 1 : 0;
-    model.by_tier = config.heap == Config::Heap::guided && tier_traffic_start(config);
+    model.by_tier = config.heap == HeapMode::guided && tier_traffic_start(config);
     owners_find_globals();
-    model.levels = config.cache_count;
+    model.levels = config.cache_levels;
     return true;
 }
 

@@ -13,7 +13,7 @@ static constexpr unsigned page_shift = 12;
 
 static const Config *config;
 static uint8_t *page_tier; // by page of the tiers' ranges: tier + 1, or 0: not known yet
-static uint64_t charged[Config::max_tiers];
+static uint64_t charged[max_tiers];
 static uint32_t nonheap;
 
 bool tier_traffic_start(const Config &from) {
@@ -45,7 +45,7 @@ static long move_pages(void **pages, int *status) {
 
 static uint32_t tier_of_node(int node, uint32_t otherwise) {
     for (unsigned tier = 0; tier < ranges.count; tier++)
-        if (node >= 0 && unsigned(node) < Config::max_nodes &&
+        if (node >= 0 && unsigned(node) < TierConfig::max_nodes &&
             (config->tiers[tier].nodes[node / 64] >> (node % 64) & 1))
             return tier;
     return otherwise;

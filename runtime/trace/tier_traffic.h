@@ -2,9 +2,9 @@
 #pragma once
 #include <cstdint>
 
-struct Config;
-
 namespace tc {
+
+struct Config;
 
 // False: no guided heap, or no memory for the page map.
 bool tier_traffic_start(const Config &);

@@ -4,12 +4,12 @@
 #include "abi.h"
 #include <cstdint>
 
-struct Config;
-
 namespace tc {
 
+struct Config;
+
 struct Traffic {
-    uint64_t loads, stores;          // references before any cache
+    uint64_t loads, stores;           // references before any cache
     uint64_t read_bytes, write_bytes; // filled from memory, written back to memory
 };
 
