@@ -172,6 +172,10 @@ Function *directCallee(const CallBase &call) {
     return dyn_cast<Function>(callee);
 }
 
+bool isEntryRoutine(const Function &function) {
+    return any_of(entries, [&](const Entry &entry) { return entry.symbol == function.getName(); });
+}
+
 std::optional<AllocationRoutine> allocationRoutine(const CallBase &call) {
     Function *callee = directCallee(call);
     if (!callee || !callee->isDeclarationForLinker())

@@ -22,6 +22,9 @@ struct AllocationRoutine {
 // own allocations are the sites.
 std::optional<AllocationRoutine> allocationRoutine(const llvm::CallBase &call);
 
+// A library function of which the runtime has a form of its own.
+bool isEntryRoutine(const llvm::Function &function);
+
 // The function that a call surely goes to: direct, or by an alias that can't be
 // replaced.  Null for anything else.
 llvm::Function *directCallee(const llvm::CallBase &call);

@@ -2,6 +2,7 @@
 #include "Contexts.h"
 #include "AllocationGraph.h"
 #include "ContextPlan.h"
+#include "IndirectCalls.h"
 #include "Notes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Module.h"
@@ -133,6 +134,8 @@ void noteWhatWasCut(Module &module, const AllocationGraph &graph, const ContextP
 PreservedAnalyses ContextsPass::run(Module &module, ModuleAnalysisManager &) {
     FrameTable frames;
     AllocationGraph graph = makeAllocationGraph(module, options.context, frames);
+    if (makeAllocatorCallsDirect(module, graph))
+        graph = makeAllocationGraph(module, options.context, frames);
     unsigned percent = options.budget ? options.budget : defaultBudgetPercent;
     uint64_t budget = std::max(smallestBudget, graph.moduleSize * percent / 100);
     if (options.budget)

@@ -1,8 +1,8 @@
 """Writes a random C++ program that knows its own call paths.
 
 Each call pushes its own frame on a shadow stack, as a site key would spell it,
-and each allocation compares the key that it reached with that stack.  Calls by
-pointer start a new path, since no link-time pass can follow them.
+and each allocation compares the key that it reached with that stack.  A path may
+start at a call by pointer, which a link-time pass can't always follow.
 """
 
 import argparse
@@ -21,18 +21,19 @@ static __thread int depth;
 static int fuel = FUEL, allocations, mismatches;
 static unsigned long sum;
 static void *volatile sink;
-static const char *const indirect = "";
+static __thread bool byPointer[100000]; // for the frame above
 static void check(const char *frame) {
     allocations++;
     sum = sum * 31 + depth;
     if (!tc_stub_key) return;
     const char *reached = tc_stub_key(); // before the strings below allocate
-    std::string path = frame;
-    int frames = 0;
-    for (int i = depth - 1; i >= 0 && stack[i] != indirect && frames < CONTEXT; i--, frames++)
+    std::string path = frame, key = strchr(reached, '!') + 1;
+    bool same = false;
+    for (int i = depth - 1, frames = 0; i >= 0 && frames < CONTEXT; i--, frames++) {
+        same |= byPointer[i] && path == key;
         path += std::string(" < ") + stack[i];
-    std::string key = strchr(reached, '!') + 1;
-    bool same = PREFIX ? path.compare(0, key.size(), key) == 0 : path == key;
+    }
+    same |= PREFIX ? path.compare(0, key.size(), key) == 0 : path == key;
     if (!same && mismatches++ < 5)
         fprintf(stderr, "expected %s\n     got %s\n", path.c_str(), key.c_str());
 }
@@ -77,7 +78,7 @@ class Program:
     def statement(self, index: int) -> Iterator[str]:
         me, roll = f"f{index}", self.random.random()
         frame = self.frame(me)
-        push, pop = f"stack[depth++] = {frame};", "depth = base;"
+        push, pop = f"byPointer[depth] = false; stack[depth++] = {frame};", "depth = base;"
         if roll < 0.3:
             routine = self.random.choice(
                 ["malloc(9)", "calloc(3, 7)", "realloc(nullptr, 5)", "::operator new(11)"]
@@ -94,8 +95,8 @@ class Program:
             yield f"    try {{ {push} [[clang::nomerge]] {call}; {pop} }} {catch}"
         elif roll < 0.95:
             at = self.random.randrange(self.functions)
-            target = "stack[depth++] = indirect;"
-            yield f"    if (table[{at}]) {{ {target} table[{at}](d - 1); {pop} }}"
+            target = f"byPointer[depth] = true; stack[depth++] = {frame};"
+            yield f"    if (table[{at}]) {{ {target} [[clang::nomerge]] table[{at}](d - 1); {pop} }}"
         else:
             yield f"    if (fuel % {self.random.randrange(3, 9)} == 0) throw {index};"
 
@@ -109,7 +110,7 @@ class Program:
             self.lines.extend(self.statement(index))
         callee = self.plain_callee(but=index)
         if callee is not None and not self.variadic[index] and self.random.random() < 0.25:
-            push = f"stack[depth++] = {self.frame(f'f{index}')};"
+            push = f"byPointer[depth] = false; stack[depth++] = {self.frame(f'f{index}')};"
             self.lines.append(f"    {push} [[clang::musttail]] return f{callee}(d - 1);")
         self.lines.append("    (void)base; }")
 
@@ -127,15 +128,16 @@ class Program:
             for at, line in enumerate(self.lines[:start]):
                 if line.startswith(f"@{i}@"):
                     self.lines[at] = line.replace(f"@{i}@", declaration)
+        share = self.random.choice([0.1, 0.4])
         entries = [
-            f"f{i}" if not self.variadic[i] and self.random.random() < 0.3 else "nullptr"
+            f"f{i}" if not self.variadic[i] and self.random.random() < share else "nullptr"
             for i in range(self.functions)
         ]
         self.lines.append(f"Function volatile table[] = {{{', '.join(entries)}}};")
         before, after = EPILOGUE.split("@MAIN@")
         self.lines.extend(before.rstrip("\n").split("\n"))
         for i in range(self.functions):
-            push = f"stack[depth++] = {self.frame('main')};"
+            push = f"byPointer[depth] = false; stack[depth++] = {self.frame('main')};"
             run = f"try {{ {push} [[clang::nomerge]] {self.call(i, '9')}; }} catch (int) {{}}"
             self.lines.append(f"    fuel = 400; {run} depth = base;")
         return "\n".join(self.lines) + after
