@@ -13,7 +13,7 @@
 
 /* A site, in the annotated module's own .data (section "thermocline_sites").
  * `placement` is an index into the calling thread's heap table.  0 means "not
- * used yet": the table's entry 0 is always null, so that the first allocation at
+ * used yet": the table's entry 0 is always an empty heap, so that the first allocation at
  * a site takes the slow path, which resolves it.  That costs the fast path
  * nothing and tells which sites a run reached.  No counters here: threads would
  * fight for the line.

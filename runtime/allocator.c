@@ -91,17 +91,24 @@ bool alloc_add_range(void *start, size_t bytes, int *arena) {
                                   true /* zero */, -1, true /* exclusive */, arena);
 }
 
-void *alloc_small(mi_heap_t *heap, size_t size) {
-    return mi_heap_malloc_small_zero(heap, size, false, NULL);
+void *alloc_try_small(mi_heap_t *heap, size_t size) {
+    mi_page_t *const page = _mi_heap_get_free_small_page(heap, size);
+    mi_block_t *const block = page->free;
+    if mi_likely (block != NULL) {
+        page->free = mi_block_next(page, block);
+        page->used++;
+    }
+    return block;
 }
 
-void *alloc_small_zero(mi_heap_t *heap, size_t size) {
-    return mi_heap_malloc_small_zero(heap, size, true, NULL);
+void *alloc_try_small_zero(mi_heap_t *heap, size_t size) {
+    mi_page_t *const page = _mi_heap_get_free_small_page(heap, size);
+    return page->free ? _mi_page_malloc_zero(heap, page, size, true, NULL) : NULL;
 }
 
 void *alloc_block(mi_heap_t *heap, size_t size, size_t align, bool zero) {
     if (size < 9)
-        size = 16; /* see alloc_small */
+        size = 16; /* see alloc_try_small */
     return align <= MI_MAX_ALIGN_SIZE
                ? _mi_heap_malloc_zero(heap, size, zero)
                : mi_heap_malloc_zero_aligned_at(heap, size, align, 0, zero, NULL);

@@ -34,10 +34,16 @@ mi_heap_t *alloc_new_heap(int arena, unsigned tag);
 /* Hand over an address range, reserved with PROT_NONE, for heaps of its own. */
 bool alloc_add_range(void *start, size_t bytes, int *arena);
 
-/* Blocks.  `alloc_small` wants 9 <= size <= ALLOC_SMALL_MAX; mimalloc aligns blocks of
- * 8 bytes and less to 8 only, and malloc promises 16. */
-void *alloc_small(mi_heap_t *, size_t size);
-void *alloc_small_zero(mi_heap_t *, size_t size);
+/* A heap with nothing in it and no thread: what a table of heaps holds where there is none
+ * yet.  Its fast path always fails, so that no one needs to test for it. */
+extern const mi_heap_t _mi_heap_empty;
+#define ALLOC_EMPTY_HEAP ((mi_heap_t *)&_mi_heap_empty)
+
+/* Blocks.  The first two only look at the free list that fits, and are null if it is empty.
+ * They want 9 <= size <= ALLOC_SMALL_MAX: mimalloc aligns blocks of 8 bytes and less to 8
+ * only, and malloc promises 16. */
+void *alloc_try_small(mi_heap_t *, size_t size);
+void *alloc_try_small_zero(mi_heap_t *, size_t size);
 void *alloc_block(mi_heap_t *, size_t size, size_t align, bool zero); /* align 0: malloc's */
 void alloc_free(void *);                                              /* never null */
 size_t alloc_usable(const void *);

@@ -12,20 +12,33 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define CALLER __builtin_return_address(0)
+#define TAIL_CALL [[clang::musttail]]
 
 namespace tc {
 namespace {
 
-inline __attribute__((always_inline)) void *from_heap(mi_heap_t *heap, size_t size) {
-    if (LIKELY(size - 9 <= ALLOC_SMALL_MAX - 9))
-        return alloc_small(heap, size);
-    return alloc_block(heap, size, 0, false);
+inline mi_heap_t *heap_of(const tc_site *site) {
+    return thread.heaps[site ? __atomic_load_n(&site->placement, __ATOMIC_RELAXED)
+                             : uint32_t(placement_unannotated)];
 }
 
-inline __attribute__((always_inline)) void *zeroed_from_heap(mi_heap_t *heap, size_t size) {
-    if (LIKELY(size - 9 <= ALLOC_SMALL_MAX - 9))
-        return alloc_small_zero(heap, size);
-    return alloc_block(heap, size, 0, true);
+inline bool is_small(size_t size) { return LIKELY(size - 9 <= ALLOC_SMALL_MAX - 9); }
+
+// Where the fast path found nothing: the heap has to look further, or is not there yet.
+void *take(size_t size, bool zero, tc_site *site, const void *caller) {
+    mi_heap_t *heap = heap_of(site);
+    if (LIKELY(heap != ALLOC_EMPTY_HEAP))
+        return alloc_block(heap, size, 0, zero);
+    return allocate({site, caller, size, 0, zero, false});
+}
+
+// Jumped to with the entry's own arguments, so that the entry keeps no frame and the return
+// address is still its caller's.
+__attribute__((noinline)) void *malloc_slow(size_t size) {
+    return take(size, false, nullptr, CALLER);
+}
+__attribute__((noinline)) void *tc_malloc_slow(size_t size, tc_site *site) {
+    return take(size, false, site, CALLER);
 }
 
 inline bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
@@ -35,13 +48,9 @@ void *out_of_memory() {
     return nullptr;
 }
 
-inline uint32_t placement_of(const tc_site *site) {
-    return site ? __atomic_load_n(&site->placement, __ATOMIC_RELAXED) : placement_unannotated;
-}
-
 inline void *aligned(size_t align, size_t size, tc_site *site, const void *caller) {
-    mi_heap_t *heap = thread.heaps[placement_of(site)];
-    if (LIKELY(heap && align <= ALLOC_ALIGN_MAX))
+    mi_heap_t *heap = heap_of(site);
+    if (LIKELY(heap != ALLOC_EMPTY_HEAP && align <= ALLOC_ALIGN_MAX))
         return alloc_block(heap, size, align, false);
     return allocate({site, caller, size, align, false, false});
 }
@@ -87,26 +96,48 @@ void *whole_pages(size_t size, tc_site *site, const void *caller) {
     return aligned(page_bytes, rounded, site, caller);
 }
 
-inline void *cleared(size_t count, size_t each, tc_site *site, const void *caller) {
+void *cleared(size_t count, size_t each, tc_site *site, const void *caller) {
     size_t size;
-    if (UNLIKELY(__builtin_mul_overflow(count, each, &size)))
+    if (__builtin_mul_overflow(count, each, &size))
         return out_of_memory();
-    mi_heap_t *heap = thread.heaps[placement_of(site)];
-    if (LIKELY(heap != nullptr))
-        return zeroed_from_heap(heap, size);
-    return allocate({site, caller, size, 0, true, false});
+    return take(size, true, site, caller);
+}
+__attribute__((noinline)) void *calloc_slow(size_t count, size_t each) {
+    return cleared(count, each, nullptr, CALLER);
+}
+__attribute__((noinline)) void *tc_calloc_slow(size_t count, size_t each, tc_site *site) {
+    return cleared(count, each, site, CALLER);
 }
 
 inline void *resized(void *p, size_t size, tc_site *site, const void *caller) {
-    const Request request{site, caller, size, 0, false, false};
-    if (!p) {
-        mi_heap_t *heap = thread.heaps[placement_of(site)];
-        return LIKELY(heap != nullptr) ? from_heap(heap, size) : allocate(request);
-    }
-    return reallocate(p, request);
+    if (!p)
+        return take(size, false, site, caller);
+    return reallocate(p, {site, caller, size, 0, false, false});
 }
 
+// Null is a multiple of the segment size, so one test finds both.
+inline bool is_special(const void *p) {
+    return (reinterpret_cast<uintptr_t>(p) & (ALLOC_SEGMENT_BYTES - 1)) == 0;
+}
+
+void free_anything(void *p) {
+    if (UNLIKELY(is_special(p) || in_site_heap(p)))
+        return release(p);
+    alloc_free(p);
+}
+
+void free_without_sites(void *p) {
+    if (UNLIKELY(is_special(p)))
+        return release(p);
+    alloc_free(p);
+}
+
+void (*free_routine)(void *) = free_anything;
+
 } // namespace
+
+void leave_sites_out() { free_routine = free_without_sites; }
+
 } // namespace tc
 
 using namespace tc;
@@ -116,22 +147,23 @@ extern "C" {
 // ---- malloc and its family -------------------------------------------------------
 
 void *malloc(size_t size) {
-    mi_heap_t *heap = thread.heaps[placement_unannotated];
-    if (LIKELY(heap != nullptr))
-        return from_heap(heap, size);
-    return allocate({nullptr, CALLER, size, 0, false, false});
+    if (is_small(size))
+        if (void *p = alloc_try_small(thread.heaps[placement_unannotated], size); LIKELY(p))
+            return p;
+    TAIL_CALL return malloc_slow(size);
 }
 
-void free(void *p) {
-    // Null is a multiple of the segment size, so one test finds both.
-    if (UNLIKELY(((uintptr_t)p & (ALLOC_SEGMENT_BYTES - 1)) == 0 || in_site_heap(p)))
-        return release(p);
-    alloc_free(p);
-}
-
+void free(void *p) { free_routine(p); }
 void cfree(void *p) { free(p); }
 
-void *calloc(size_t count, size_t each) { return cleared(count, each, nullptr, CALLER); }
+void *calloc(size_t count, size_t each) {
+    size_t size;
+    if (!__builtin_mul_overflow(count, each, &size) && is_small(size))
+        if (void *p = alloc_try_small_zero(thread.heaps[placement_unannotated], size); LIKELY(p))
+            return p;
+    TAIL_CALL return calloc_slow(count, each);
+}
+
 void *realloc(void *p, size_t size) { return resized(p, size, nullptr, CALLER); }
 
 void *reallocarray(void *p, size_t count, size_t each) {
@@ -157,14 +189,21 @@ size_t malloc_usable_size(void *p) { return p ? usable(p) : 0; }
 
 void *tc_malloc(size_t size, tc_site *site) {
     mi_heap_t *heap = thread.heaps[__atomic_load_n(&site->placement, __ATOMIC_RELAXED)];
-    if (LIKELY(heap != nullptr))
-        return from_heap(heap, size);
-    return allocate({site, CALLER, size, 0, false, false});
+    if (is_small(size))
+        if (void *p = alloc_try_small(heap, size); LIKELY(p))
+            return p;
+    TAIL_CALL return tc_malloc_slow(size, site);
 }
 
 void *tc_calloc(size_t count, size_t each, tc_site *site) {
-    return cleared(count, each, site, CALLER);
+    mi_heap_t *heap = thread.heaps[__atomic_load_n(&site->placement, __ATOMIC_RELAXED)];
+    size_t size;
+    if (!__builtin_mul_overflow(count, each, &size) && is_small(size))
+        if (void *p = alloc_try_small_zero(heap, size); LIKELY(p))
+            return p;
+    TAIL_CALL return tc_calloc_slow(count, each, site);
 }
+
 void *tc_realloc(void *p, size_t size, tc_site *site) { return resized(p, size, site, CALLER); }
 
 void *tc_reallocarray(void *p, size_t count, size_t each, tc_site *site) {
@@ -190,7 +229,7 @@ tc_site *tc_carry(tc_site *site) {
     Thread &t = thread;
     tc_site *old = t.carried;
     t.carried = site;
-    t.heaps[placement_unannotated] = site ? t.heaps[placement_of(site)] : t.unannotated;
+    t.heaps[placement_unannotated] = site ? heap_of(site) : t.unannotated;
     return old;
 }
 

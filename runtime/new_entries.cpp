@@ -8,24 +8,37 @@
 #include "runtime.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
+#define CALLER __builtin_return_address(0)
+#define TAIL_CALL [[clang::musttail]]
 
 namespace tc {
 namespace {
 
-template <NewForm form>
-inline __attribute__((always_inline)) void *make(size_t size, size_t align, const void *nothrow,
-                                                 tc_site *site) {
-    void *p = nullptr;
-    mi_heap_t *heap = thread.new_heaps[__atomic_load_n(&site->placement, __ATOMIC_RELAXED)];
-    if (LIKELY(heap && align <= ALLOC_ALIGN_MAX)) {
-        if (LIKELY(align == 0 && size - 9 <= ALLOC_SMALL_MAX - 9))
-            p = alloc_small(heap, size);
-        else
-            p = alloc_block(heap, size, align, false);
-    } else {
-        p = allocate({site, __builtin_return_address(0), size, align, false, true});
-    }
+inline mi_heap_t *heap_of(const tc_site *site) {
+    return thread.new_heaps[__atomic_load_n(&site->placement, __ATOMIC_RELAXED)];
+}
+
+void *take(NewForm form, size_t size, size_t align, const void *nothrow, tc_site *site,
+           const void *caller) {
+    mi_heap_t *heap = heap_of(site);
+    void *p = heap != ALLOC_EMPTY_HEAP && align <= ALLOC_ALIGN_MAX
+                  ? alloc_block(heap, size, align, false)
+                  : allocate({site, caller, size, align, false, true});
     return LIKELY(p != nullptr) ? p : library_new(form, size, align, nothrow, site);
+}
+
+inline void *try_small(size_t size, tc_site *site) {
+    mi_heap_t *heap = heap_of(site);
+    return LIKELY(size - 9 <= ALLOC_SMALL_MAX - 9) ? alloc_try_small(heap, size) : nullptr;
+}
+
+// Jumped to with the entry's own arguments, as in entries.cpp.
+template <NewForm form> __attribute__((noinline)) void *slow(size_t size, tc_site *site) {
+    return take(form, size, 0, nullptr, site, CALLER);
+}
+template <NewForm form>
+__attribute__((noinline)) void *nothrow_slow(size_t size, const void *nothrow, tc_site *site) {
+    return take(form, size, 0, nothrow, site, CALLER);
 }
 
 } // namespace
@@ -35,27 +48,37 @@ using namespace tc;
 
 extern "C" {
 
-void *tc_new(size_t size, tc_site *site) { return make<NewForm::plain>(size, 0, nullptr, site); }
+void *tc_new(size_t size, tc_site *site) {
+    if (void *p = try_small(size, site); LIKELY(p))
+        return p;
+    TAIL_CALL return slow<NewForm::plain>(size, site);
+}
 void *tc_new_array(size_t size, tc_site *site) {
-    return make<NewForm::array>(size, 0, nullptr, site);
+    if (void *p = try_small(size, site); LIKELY(p))
+        return p;
+    TAIL_CALL return slow<NewForm::array>(size, site);
 }
 void *tc_new_nothrow(size_t size, const void *nothrow, tc_site *site) {
-    return make<NewForm::nothrow>(size, 0, nothrow, site);
+    if (void *p = try_small(size, site); LIKELY(p))
+        return p;
+    TAIL_CALL return nothrow_slow<NewForm::nothrow>(size, nothrow, site);
 }
 void *tc_new_array_nothrow(size_t size, const void *nothrow, tc_site *site) {
-    return make<NewForm::array_nothrow>(size, 0, nothrow, site);
+    if (void *p = try_small(size, site); LIKELY(p))
+        return p;
+    TAIL_CALL return nothrow_slow<NewForm::array_nothrow>(size, nothrow, site);
 }
 void *tc_new_aligned(size_t size, size_t align, tc_site *site) {
-    return make<NewForm::aligned>(size, align, nullptr, site);
+    return take(NewForm::aligned, size, align, nullptr, site, CALLER);
 }
 void *tc_new_array_aligned(size_t size, size_t align, tc_site *site) {
-    return make<NewForm::array_aligned>(size, align, nullptr, site);
+    return take(NewForm::array_aligned, size, align, nullptr, site, CALLER);
 }
 void *tc_new_aligned_nothrow(size_t size, size_t align, const void *nothrow, tc_site *site) {
-    return make<NewForm::aligned_nothrow>(size, align, nothrow, site);
+    return take(NewForm::aligned_nothrow, size, align, nothrow, site, CALLER);
 }
 void *tc_new_array_aligned_nothrow(size_t size, size_t align, const void *nothrow, tc_site *site) {
-    return make<NewForm::array_aligned_nothrow>(size, align, nothrow, site);
+    return take(NewForm::array_aligned_nothrow, size, align, nothrow, site, CALLER);
 }
 
 } // extern "C"

@@ -20,7 +20,12 @@
 namespace tc {
 
 State state;
-__thread Thread thread __attribute__((tls_model("initial-exec")));
+
+#define EMPTY ALLOC_EMPTY_HEAP
+#define EMPTY_HEAPS {EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY}
+static_assert(placement_count == 10, "as many as in EMPTY_HEAPS");
+__thread Thread thread
+    __attribute__((tls_model("initial-exec"))) = {EMPTY_HEAPS, EMPTY_HEAPS, EMPTY, nullptr};
 
 namespace {
 
@@ -71,6 +76,8 @@ void start_once() {
     state.stepped_aside = foreign_malloc();
     state.new_replaced = !state.stepped_aside && foreign_new();
     read_configuration();
+    if (state.config.heap != HeapMode::sites)
+        leave_sites_out();
 }
 
 // The site that an un-annotated allocation belongs to: the carried one, or its module's.
@@ -97,13 +104,15 @@ uint32_t placement_for(const Request &request) {
 
 mi_heap_t *thread_heap(uint32_t placement) {
     Thread &t = thread;
-    if (t.heaps[placement])
+    if (t.heaps[placement] != ALLOC_EMPTY_HEAP)
         return t.heaps[placement];
     mi_heap_t *heap = alloc_default_heap();
     if (state.config.heap == HeapMode::guided && heap) {
         const unsigned tier = placement - placement_first_tier;
         heap = alloc_new_heap(ranges.arena[tier], tier + 1);
     }
+    if (!heap)
+        return nullptr;
     t.heaps[placement] = heap;
     if (!state.new_replaced)
         t.new_heaps[placement] = heap;
@@ -234,7 +243,9 @@ size_t usable(const void *p) {
 
 extern "C" void alloc_thread_ends(void) {
     using tc::thread;
-    memset(thread.heaps, 0, sizeof thread.heaps);
-    memset(thread.new_heaps, 0, sizeof thread.new_heaps);
-    thread.unannotated = nullptr;
+    for (mi_heap_t *&heap : thread.heaps)
+        heap = ALLOC_EMPTY_HEAP;
+    for (mi_heap_t *&heap : thread.new_heaps)
+        heap = ALLOC_EMPTY_HEAP;
+    thread.unannotated = ALLOC_EMPTY_HEAP;
 }

@@ -8,15 +8,16 @@ namespace tc {
 
 // What tc_site::placement can say.
 enum : uint32_t {
-    placement_unresolved = 0,  // its heaps are always null, so the slow path decides
+    placement_unresolved = 0,  // its heaps are always empty, so the slow path decides
     placement_unannotated = 1, // what malloc itself uses; never a site's
     placement_first_tier = 2,
     placement_count = placement_first_tier + max_tiers
 };
 
+// A heap that is not there yet is ALLOC_EMPTY_HEAP.
 struct Thread {
     mi_heap_t *heaps[placement_count];
-    // The same for operator new; stays null where the program brings its own, so that
+    // The same for operator new; stays empty where the program brings its own, so that
     // the two never mix.
     mi_heap_t *new_heaps[placement_count];
     // heaps[placement_unannotated] while no site is carried.
