@@ -11,6 +11,11 @@ mkdir -p "$top/bin" "$top/lib/thermocline"
 install -m 755 "$build/bin/thermocline-clang" "$top/bin/thermocline-clang"
 ln -sf thermocline-clang "$top/bin/thermocline-clang++"
 ln -sf thermocline-clang "$top/bin/thermocline-flang"
+# For build systems that know compilers by name (libtool).
+mkdir -p "$top/lib/thermocline/bin"
+for name in clang clang++ flang; do
+    ln -sf ../../../bin/thermocline-clang "$top/lib/thermocline/bin/$name"
+done
 install -m 755 "$build/lib/thermocline/thermocline-plugin.so" \
     "$build/lib/thermocline/libthermocline.so" "$top/lib/thermocline/"
 # Python packages in an environment of their own, called with the prefix they belong to.

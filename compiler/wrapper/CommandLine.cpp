@@ -116,6 +116,12 @@ static bool isSource(const std::string &file) {
     return name == "-" || (dot != std::string::npos && isOneOf(name.substr(dot + 1), extensions));
 }
 
+static bool isHeader(const std::string &file) {
+    static constexpr std::string_view extensions[] = {"h", "hh", "hpp", "hxx", "H"};
+    size_t dot = file.rfind('.');
+    return dot != std::string::npos && isOneOf(std::string_view(file).substr(dot + 1), extensions);
+}
+
 // These bring their own allocator, or shadow memory that ours would upset.
 static bool bringsAllocator(std::string_view sanitizers) {
     static constexpr std::string_view harmless[] = {"undefined", "bounds", "integer", "null",
@@ -144,10 +150,14 @@ struct Parser {
     CommandLine line;
     std::string language; // of -x
     bool preferStatic = false, ownLibraries = false, namesLibc = false, noCode = false;
+    bool onlyHeaders = true;
 
     void addFile(const std::string &file) {
         bool source = language.empty() || language == "none" ? isSource(file) : true;
+        bool header = language.find("header") != std::string::npos ||
+                      ((language.empty() || language == "none") && isHeader(file));
         line.sources |= source;
+        onlyHeaders &= header;
         line.inputs.push_back({line.arguments.size(), file, "", source, preferStatic});
     }
     void addLibrary(const std::string &name) {
@@ -262,6 +272,8 @@ CommandLine parse(Language language, Arguments arguments) {
     }
     if (parser.noCode || line.inputs.empty())
         line.stage = Stage::Other;
+    else if (parser.onlyHeaders && line.sources)
+        line.stage = Stage::Compile; // to a precompiled header
     line.userStart = parser.ownLibraries && !parser.namesLibc && !line.shared;
     return line;
 }

@@ -1,5 +1,6 @@
 """Objects of every kind: what a link makes of them, and what it says."""
 
+import random
 import shutil
 
 import pytest
@@ -154,6 +155,26 @@ def test_native_members_of_archives_are_named(objects: Workshop) -> None:
     link(objects, "main.o", "thin.a", native=expected, site=False)
 
 
+def test_broken_objects_and_archives_never_break_the_wrapper(objects: Workshop) -> None:
+    """What is wrong with a file is for the linker to say: `true` stands in for it here."""
+    objects.run("gcc", "-c", "make.c", "-o", "native_member_with_a_long_name.o")
+    members = ["make.o", "native_member_with_a_long_name.o", "main.o"]
+    objects.run("ar", "rc", "lib.a", *members)
+    objects.run("ar", "rcT", "thin.a", *members)
+    objects.run("ld", "-r", "make.o", "-o", "partial.o")
+    rng = random.Random(1)
+    for file in ("make.o", "partial.o", "lib.a", "thin.a"):
+        whole = (objects.folder / file).read_bytes()
+        for _ in range(60):
+            broken = bytearray(whole[: rng.choice((len(whole), rng.randrange(len(whole))))])
+            # Headers are where offsets and sizes are: the front, and an ELF's end.
+            for _ in range(rng.randrange(8) if len(broken) > 200 else 0):
+                at = rng.choice((rng.randrange(8, 200), rng.randrange(len(broken))))
+                broken[at] = rng.choice((0, 0xFF, 0x80, 0x39, rng.randrange(256)))
+            (objects.folder / "broken.o").write_bytes(broken)
+            objects.run("thermocline-clang", "main.o", "broken.o", THERMOCLINE_CLANG="true")
+
+
 @pytest.mark.parametrize(
     "strip",
     [["strip"], ["strip", "--strip-unneeded"], ["llvm-strip-22"], ["strip", "-g"]],
@@ -187,6 +208,18 @@ def test_shared_libraries_carry_their_own_sites(objects: Workshop) -> None:
     assert objects.run("./user") == "fine\n"
     program = objects.table("user")
     assert program is None or program.functions == set()
+
+
+def test_precompiled_headers(shop: Workshop) -> None:
+    shop.write(
+        "all.h", "#include <stdlib.h>\nstatic inline void *get(int n) { return malloc(n); }\n"
+    )
+    shop.write("user.c", "int main(int c, char **v) { char *volatile p = get(c); return !p; }\n")
+    shop.run("thermocline-clang", "-O1", "-x", "c-header", "all.h", "-o", "all.h.pch")
+    shop.run("thermocline-clang", "-O1", "-include-pch", "all.h.pch", "user.c", "-o", "user")
+    shop.run("./user")
+    table = shop.table("user")
+    assert table and table.functions == {"get"}
 
 
 @pytest.mark.parametrize("option", ["-pie", "-no-pie", "-static-libgcc", "-rdynamic", "-pg", "-s"])

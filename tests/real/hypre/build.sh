@@ -1,0 +1,14 @@
+# hypre without MPI: the library and its test drivers.  In the source tree.
+set -e
+cd src
+case $1 in
+configure) ./configure --without-MPI ;;
+make)
+    make -j"$JOBS"
+    make -C test -j"$JOBS" ij struct
+    ;;
+clean)
+    make clean
+    make -C test clean
+    ;;
+esac

@@ -1,0 +1,3 @@
+/wall clock time/d
+/cpu clock time/d
+/MFLOPS/d
