@@ -48,6 +48,7 @@ config.substitutions += [
     ("%clang", f"{llvm}/bin/clang"),
     ("%flang", f"{llvm}/bin/flang"),
     ("%link", link),
+    ("%plugin", str(plugin)),
     ("%python", sys.executable),
     # One string of the table a line.
     ("%table", f"{llvm}/bin/llvm-objcopy -O binary --only-section=thermocline_keys"),
