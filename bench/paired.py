@@ -138,7 +138,10 @@ def run_paired(
     count_rounds: int = 2,
     same_output: bool = True,
 ) -> Series:
-    """Runs every variant `rounds` times, interleaved; one unmeasured run of each comes first."""
+    """Runs every variant `rounds` times, interleaved; one unmeasured run of each comes first.
+
+    `count_rounds` is how often valgrind counts where there is no counter; 0 leaves it out.
+    """
     order = list(variants)
     shuffle = random.Random(1)
     with tempfile.TemporaryDirectory() as scratch:
@@ -157,7 +160,7 @@ def run_paired(
                 for name, taken in samples.items()
             }
             return Series(samples, counts, "perf")
-        if not shutil.which("valgrind"):
+        if count_rounds == 0 or not shutil.which("valgrind"):
             return Series(samples, {name: [] for name in variants}, "none")
         counts = {
             name: [count_by_valgrind(command, Path(scratch)) for _ in range(count_rounds)]
@@ -191,14 +194,16 @@ def _run(command: Command, prefix: Sequence[str], scratch: Path) -> str:
         open(command.stdin or os.devnull, "rb") as stdin,
         (scratch / "stdout").open("w+b") as stdout,
     ):
-        subprocess.run(
+        answer = subprocess.run(
             [*prefix, *command.argv],
             stdin=stdin,
             stdout=stdout,
             cwd=command.directory,
             env={**os.environ, **command.environment},
-            check=True,
+            check=False,
         )
+        if answer.returncode != 0:
+            raise BenchError(f"{' '.join([*prefix, *command.argv])}: status {answer.returncode}")
         stdout.seek(0)
         return hashlib.sha256(stdout.read()).hexdigest()
 
