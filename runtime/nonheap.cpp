@@ -65,12 +65,16 @@ class Sums {
     void add(const Mapping &mapping) {
         bool follows_globals = mapping.from == globals_end;
         globals_end = 0;
-        if (own_memory_contains(mapping.from) ||
-            site_heap_contains(reinterpret_cast<void *>(mapping.from)))
+        bool follows_ours = mapping.from == ours_end;
+        ours_end = 0;
+        if (site_heap_contains(reinterpret_cast<void *>(mapping.from)))
             return;
         bool file = mapping.name[0] == '/' && strncmp(mapping.name, "/dev/", 5) != 0;
-        if (file && strstr(mapping.name, "/libthermocline.so"))
+        if ((file && strstr(mapping.name, "/libthermocline.so")) ||
+            (follows_ours && !mapping.name[0])) { // the library, and its .bss
+            ours_end = mapping.to;
             return;
+        }
         if (file && mapping.permissions[3] == 'p')
             globals_end = mapping.to; // what follows without a name is the module's .bss
         if (mapping.permissions[0] != 'r' || mapping.permissions[2] == 'x' ||
@@ -80,14 +84,21 @@ class Sums {
                         : globals_end || (follows_globals && !mapping.name[0]) ? bytes.globals
                         : holds_a_stack(mapping)                               ? bytes.stack
                                                                                : bytes.other;
-        sum += resident_bytes(pagemap, mapping.from, mapping.to);
+        // The kernel may have merged our own memory with what lies beside it.
+        OwnMemory own = own_memory();
+        uintptr_t own_from = own.from > mapping.from ? own.from : mapping.from;
+        uintptr_t own_to = own.to < mapping.to ? own.to : mapping.to;
+        if (own_from >= own_to)
+            own_from = own_to = mapping.to;
+        sum += resident_bytes(pagemap, mapping.from, own_from) +
+               resident_bytes(pagemap, own_to, mapping.to);
     }
 
     NonHeapBytes bytes{};
 
   private:
     int pagemap;
-    uintptr_t globals_end = 0;
+    uintptr_t globals_end = 0, ours_end = 0;
 };
 
 } // namespace

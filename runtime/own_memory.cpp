@@ -57,7 +57,7 @@ void *own_memory_map(size_t bytes) {
     return mprotect(memory, bytes, PROT_READ | PROT_WRITE) == 0 ? memory : nullptr;
 }
 
-bool own_memory_contains(uintptr_t address) {
-    uintptr_t at = base.load(std::memory_order_acquire);
-    return at && address - at < range_bytes;
+OwnMemory own_memory() {
+    uintptr_t from = base.load(std::memory_order_acquire);
+    return {from, from + used.load(std::memory_order_relaxed)};
 }

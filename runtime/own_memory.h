@@ -11,5 +11,8 @@
 // Any thread, no lock once the first call has returned.
 void *own_memory_map(size_t bytes);
 
-// True for an address that own_memory_map gave out.
-bool own_memory_contains(uintptr_t address);
+// What it has given out so far lies in here; empty before the first call.
+struct OwnMemory {
+    uintptr_t from, to;
+};
+OwnMemory own_memory();

@@ -93,6 +93,8 @@ bool by_mincore(uintptr_t from, uintptr_t to, ResidentRun run, void *context) {
 } // namespace
 
 bool scan_resident(int pagemap, uintptr_t from, uintptr_t to, ResidentRun run, void *context) {
+    if (from >= to)
+        return true;
     int saved_errno = errno;
     // Each of them fails at once or not at all.
     bool done = (pagemap >= 0 && (by_scan(pagemap, from, to, run, context) ||

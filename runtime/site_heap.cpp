@@ -255,8 +255,8 @@ void *site_heap_realloc(uint32_t site, void *block, size_t size) {
     site = numbered(site);
     if (place.site == site) {
         size_t room = block_room(place);
-        bool fits =
-            place.tables ? size <= room && size >= room / 2 : resize_large(place.span, size);
+        bool fits = place.tables ? size <= room && (size >= room / 2 || size >= block_bytes(place))
+                                 : resize_large(place.span, size);
         if (fits) {
             ThreadHeap *heap = thread_site_heap();
             SiteCache *cache = heap ? site_cache(heap, site) : nullptr;

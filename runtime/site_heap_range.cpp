@@ -44,13 +44,19 @@ size_t next_free(size_t unit, size_t end) {
     return end;
 }
 
+// Alignment is of the address, and the range itself starts at no more than range_align.
+size_t aligned(size_t unit, size_t align) {
+    size_t base = site_heap_range.base >> site_heap_unit_shift;
+    return (base + unit + align - 1) / align * align - base;
+}
+
 // Where a run can start: among the freed units, or at the top, where the rest is free.
 size_t find_run(size_t count, size_t align) {
     size_t end = top.load(std::memory_order_relaxed);
     size_t start = next_free(lowest_free, end);
     lowest_free = start;
     while (start < end) {
-        size_t first = (start + align - 1) / align * align;
+        size_t first = aligned(start, align);
         size_t unit = start;
         while (unit < end && unit < first + count && is_free(unit))
             ++unit;
@@ -58,7 +64,7 @@ size_t find_run(size_t count, size_t align) {
             return first;
         start = next_free(unit, end);
     }
-    return (end + align - 1) / align * align;
+    return aligned(end, align);
 }
 
 bool open_up_to(size_t end) {
