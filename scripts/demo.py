@@ -43,8 +43,8 @@ class Workload:
 
 
 WORKLOADS = (
-    Workload("multigrid", "C, algebraic multigrid (AMG-like)", ("64",)),
-    Workload("ocean", "Fortran, ocean model (ROMS-like)", ("112", "4")),
+    Workload("multigrid", "C, algebraic multigrid (AMG-like)", ("48",)),
+    Workload("ocean", "Fortran, ocean model (ROMS-like)", ("80", "3")),
 )
 
 
@@ -173,7 +173,11 @@ def main() -> int:
             for strategy in STRATEGIES
             for capacity in CAPACITIES
         }
-        outcomes = {key: job.result() for key, job in jobs.items()}
+        outcomes = {}
+        for done, (key, job) in enumerate(jobs.items(), 1):
+            outcomes[key] = job.result()
+            if sys.stdout.isatty():
+                print(f"\r{done} of {len(jobs)}", end="", flush=True)
     print(
         "\nShare of memory traffic that the fast tier served, and the most of it in use\n"
         "(bytes, and percent of the capacity, which is a share of the program's peak)."
