@@ -1,6 +1,7 @@
 // Finds the ranges of non-heap memory: modules' writable data, threads' stacks.
 #include "owners.h"
 #include "recorder.h"
+#include "unseen.h"
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -19,6 +20,9 @@ static int add_module(dl_phdr_info *info, size_t, void *data) {
             continue;
         uintptr_t low = info->dlpi_addr + segment.p_vaddr;
         AddressRange range{low, low + segment.p_memsz};
+        uintptr_t own = reinterpret_cast<uintptr_t>(&miss);
+        if ((segment.p_flags & PF_X) && own >= range.low && own < range.high)
+            unseen_set_recorder(range.low, range.high);
         uint32_t at = found->count++;
         for (; at > 0 && found->ranges[at - 1].low > range.low; at--)
             found->ranges[at] = found->ranges[at - 1];

@@ -1,6 +1,7 @@
 // Sends a module's functions to their recording twins, by a jump over their first bytes.
 #include "owners.h"
 #include "recorder.h"
+#include "unseen.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,13 +43,19 @@ void trace_patch_module(const tc_module *module) {
                 strerrorname_np(errno), module->table);
         return;
     }
+    uintptr_t first = UINTPTR_MAX, last = 0;
     for (uint64_t i = 0; i < module->twin_count; i++) {
         unsigned char *entry = entry_of(module->twins[i]);
         auto *twin = static_cast<unsigned char *>(address_of(module->twins[i].twin));
         int32_t distance = int32_t(twin - (entry + jump_bytes));
         entry[0] = 0xe9;
         memcpy(entry + 1, &distance, sizeof distance);
+        uintptr_t start = reinterpret_cast<uintptr_t>(twin);
+        first = start < first ? start : first;
+        last = start > last ? start : last;
     }
+    // The last twin's length isn't known; what may follow in its page is little.
+    unseen_add_twins(first, last + page);
     mprotect(text, high - low, PROT_READ | PROT_EXEC);
 }
 

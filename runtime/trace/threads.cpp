@@ -3,6 +3,7 @@
 #include "owners.h"
 #include "recorder.h"
 #include "tier_traffic.h"
+#include "unseen.h"
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -95,6 +96,7 @@ static void after_fork_child() {
         if (model.geometry[level].shared)
             for (unsigned i = 0; i < lock_groups; i++)
                 model.locks[level][i * lock_stride] = 0;
+    unseen_after_fork();
     auto *mine = reinterpret_cast<Recorder *>(tc_recorder_here);
     for (Recorder *r = model.recorders; r; r = r->next) {
         if (r != mine) {
@@ -149,6 +151,7 @@ bool trace_start(const Config &config, const char **why) {
     model.first_mask = (model.first_sets & (model.first_sets - 1)) == 0 ? model.first_sets - 1 : 0;
     model.by_tier = config.heap == HeapMode::guided && tier_traffic_start(config);
     owners_find_globals();
+    unseen_start();
     model.levels = config.cache_levels;
     return true;
 }
