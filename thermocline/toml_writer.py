@@ -20,6 +20,8 @@ _ESCAPES = {
 
 def string(text: str) -> str:
     """A basic string; control characters escaped."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     out = [
         _ESCAPES.get(c) or (f"\\u{ord(c):04x}" if ord(c) < 0x20 or ord(c) == 0x7F else c)
         for c in text

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from thermocline.profiles.model import Profile
 
 TOP = 12
+EXAMPLE_MACHINE = "knl-7230"  # for hosts with one kind of memory
 
 
 def profile(
@@ -33,6 +34,7 @@ def profile(
 
     Example: thermocline profile --machine knl-7230 -- ./lulesh -s 40
     """
+    import os
     import tempfile
 
     from thermocline import files
@@ -48,6 +50,8 @@ def profile(
     if out is not None:
         files.refuse_overwrite(out, force)
     prefix = _prefix(command, out)
+    if not os.access(prefix.parent, os.W_OK):
+        raise ThermoclineError(f"can't write into {prefix.parent.resolve()}: give another with -o")
     before = _stamps(prefix)
     with tempfile.TemporaryDirectory(prefix="thermocline-profile-") as scratch:
         file = Path(scratch) / "config"
@@ -69,7 +73,7 @@ def profile(
     else:
         for path, found in profiles:
             _print(path, found)
-        _next(profiles, machine)
+        _next(profiles, machine if len(target.tier) > 1 else EXAMPLE_MACHINE)
     raise typer.Exit(outcome.status)
 
 

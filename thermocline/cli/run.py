@@ -57,10 +57,12 @@ def run(
         text = config.for_run(Path(scratch) / "report", chosen, setting, trace)
         file.write_text(text, encoding="utf-8")
         outcome = launch.launch(command, file)
-        reports = report.gather(Path(scratch))
+        reports, complaints = report.gather(Path(scratch))
     summary = _summary(chosen, setting, reports, outcome.status)
     if out is not None:
         files.write_text(out, json.dumps(summary, indent=1) + "\n", force=True)
+    for complaint in complaints:
+        output.note(complaint)
     if outcome.text:
         output.note(outcome.text)
     if as_json:

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from thermocline.planning.model import Plan
 from thermocline.profiles.model import Profile
-
-Floats = npt.NDArray[np.float64]
+from thermocline.profiles.timeline import Floats
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,10 @@ class Prediction:
 
 def predict(profile: Profile, plan: Plan, limits: Sequence[int | None]) -> Prediction:
     """`limits`: each tier's capacity in bytes, None for none; the last is taken as unlimited."""
-    # Ties in time are broken by key, so that the answer does not depend on the file's order.
-    sites = sorted(profile.sites, key=lambda s: (s.first_touch_seconds or 0.0, s.key))
+    line = profile.timeline
+    sites, resident, traffic = line.sites, line.resident, line.traffic
     tiers = len(limits)
     wanted = np.array([min(plan.tier_of(s.key, s.kind), tiers - 1) for s in sites], np.int64)
-    resident, traffic = _series(profile, sites_order=[s.key for s in sites])
     totals = np.array([s.traffic_bytes for s in sites], np.float64)
     room = [np.inf if limit is None else float(limit) for limit in limits]
     room[-1] = np.inf
@@ -98,30 +96,3 @@ def _fractions(
             goes += 1
         fractions[goes, (total == 0) & (wanted == tier)] = 1.0
     return fractions
-
-
-def _series(profile: Profile, sites_order: list[str]) -> tuple[Floats, Floats]:
-    """Resident bytes and traffic, intervals x sites; one interval where there is no series."""
-    by_key = {site.key: site for site in profile.sites}
-    sites = [by_key[key] for key in sites_order]
-    count = profile.series.count if profile.series else 0
-    if count == 0:
-        return (
-            np.array([[site.bytes for site in sites]], np.float64),
-            np.maximum(np.array([[site.traffic_bytes for site in sites]], np.float64), 0.0),
-        )
-    resident = np.zeros((count, len(sites)))
-    traffic = np.zeros((count, len(sites)))
-    for column, site in enumerate(sites):
-        if site.series.resident_bytes:
-            resident[:, column] = site.series.resident_bytes
-            traffic[:, column] = site.series.read_bytes
-            traffic[:, column] += site.series.write_bytes
-        if not site.series.resident_bytes:
-            resident[:, column] = site.bytes
-        if site.traffic_bytes and not traffic[:, column].any():
-            # Moved something, but in no interval: as if evenly while it was there.
-            traffic[:, column] = np.where(resident[:, column] > 0, 1.0, 0.0)
-            if not traffic[:, column].any():
-                traffic[:, column] = 1.0
-    return resident, traffic

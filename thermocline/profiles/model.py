@@ -1,14 +1,18 @@
 """The profile file, checked as anything that comes from outside."""
 
 import json
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from thermocline.errors import BadFile
 from thermocline.files import read_text
 from thermocline.machine.model import first_problem
+
+if TYPE_CHECKING:
+    from thermocline.profiles.timeline import Timeline
 
 Count = Annotated[int, Field(ge=0, lt=2**60, strict=True)]
 Seconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
@@ -122,6 +126,13 @@ class Profile(Open):
     def heap(self) -> list[Site]:
         """What a plan can place site by site."""
         return [site for site in self.sites if site.kind != "nonheap"]
+
+    @cached_property
+    def timeline(self) -> "Timeline":
+        """The series as arrays."""
+        from thermocline.profiles.timeline import build
+
+        return build(self)
 
     @property
     def program(self) -> str:

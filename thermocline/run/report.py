@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from thermocline.errors import BadFile
+from thermocline.errors import BadFile, ThermoclineError
 from thermocline.files import read_text
 from thermocline.machine.model import first_problem
 
@@ -80,11 +80,18 @@ def load(path: Path) -> RunReport:
         raise BadFile(path, f"not a run report: {error}") from error
 
 
-def gather(directory: Path) -> list[RunReport]:
-    """All reports, by process."""
-    return sorted(
-        (load(path) for path in directory.glob("report.*.json")), key=lambda report: report.pid
-    )
+def gather(directory: Path) -> tuple[list[RunReport], list[str]]:
+    """All reports, by process, and complaints about those that can't be read.
+
+    The command has run by now: a broken report must not hide how it ended.
+    """
+    reports, complaints = [], []
+    for path in sorted(directory.glob("report.*.json")):
+        try:
+            reports.append(load(path))
+        except ThermoclineError as error:
+            complaints.append(str(error))
+    return sorted(reports, key=lambda report: report.pid), complaints
 
 
 def fast_share(reports: Sequence[RunReport]) -> float | None:
