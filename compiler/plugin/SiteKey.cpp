@@ -49,20 +49,23 @@ bool isLibraryHeader(const DIFile *file) {
            text.contains("/include/c++/");
 }
 
-// Demangled, without its arguments: "ns::Class<T>::function".
-static std::string demangledName(StringRef linkageName) {
+struct Demangled {
+    std::string scopes, name; // "ns::Class<T>::", "function"
+};
+
+static Demangled demangle(StringRef symbol) {
     ItaniumPartialDemangler demangler;
-    std::string mangled = linkageName.str();
+    std::string mangled = symbol.str();
     if (demangler.partialDemangle(mangled.c_str()) || !demangler.isFunction())
-        return mangled;
+        return {"", mangled};
     auto take = [](char *text) {
         std::string out = text ? text : "";
         std::free(text);
         return out;
     };
-    std::string context = take(demangler.getFunctionDeclContextName(nullptr, nullptr));
-    std::string base = take(demangler.getFunctionBaseName(nullptr, nullptr));
-    return context.empty() ? base : context + "::" + base;
+    std::string scopes = take(demangler.getFunctionDeclContextName(nullptr, nullptr));
+    std::string name = take(demangler.getFunctionBaseName(nullptr, nullptr));
+    return {scopes.empty() ? "" : scopes + "::", name};
 }
 
 static std::string scopesText(const DIScope *scope) {
@@ -70,7 +73,7 @@ static std::string scopesText(const DIScope *scope) {
     for (; scope; scope = scope->getScope()) {
         StringRef name = scope->getName();
         if (isa<DINamespace>(scope) && name.empty())
-            name = "(anonymous)";
+            name = "(anonymous namespace)";
         if (isa<DIFile, DICompileUnit, DILexicalBlockBase>(scope) || name.empty())
             continue;
         out = (name + "::" + out).str();
@@ -97,15 +100,14 @@ static bool isTrampoline(const DISubprogram *outer, const DISubprogram *inner) {
 }
 
 static std::string subprogramName(const DISubprogram *subprogram) {
-    std::string scopes = scopesText(subprogram->getScope());
     StringRef linkage = subprogram->getLinkageName();
     StringRef name = regionName(subprogram);
-    std::string text = scopes + (name.empty() ? linkage : name).str();
-    // With line tables only, scopes are missing but the linkage name may be there.
-    if (scopes.empty() && linkage.starts_with("_Z"))
-        text = demangledName(linkage);
-    text = oneWord(text).substr(0, longestName);
-    return text.empty() ? "?" : text;
+    // C++ scopes are missing where there are line tables only; the linkage name is
+    // there either way, and keys have to be the same either way.
+    std::string scopes =
+        linkage.starts_with("_Z") ? demangle(linkage).scopes : scopesText(subprogram->getScope());
+    std::string text = oneWord(scopes + (name.empty() ? linkage : name).str());
+    return text.empty() ? "?" : text.substr(0, longestName);
 }
 
 void rememberName(Function &function) {
@@ -119,8 +121,8 @@ std::string functionName(const Function &function) {
     StringRef name = function.getName();
     if (function.hasFnAttribute(nameAttribute))
         name = function.getFnAttribute(nameAttribute).getValueAsString();
-    std::string text = name.starts_with("_Z") ? demangledName(name) : name.str();
-    return oneWord(text).substr(0, longestName);
+    Demangled parts = demangle(name);
+    return oneWord(parts.scopes + parts.name).substr(0, longestName);
 }
 
 FrameId FrameTable::intern(StringRef text) {

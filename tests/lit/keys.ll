@@ -4,7 +4,7 @@
 ; The module's name is one word too, and no key is longer than its N + 1 frames.
 ; CHECK: c"thermocline-sites 1 module=a_b context=2\00
 ; A header's frames are hidden, wherever the inlining put them.
-; CHECK-SAME: a_b!inlined@src/a.cc:20:2 < deep@src/a.cc:30:2 < ns::Box<int>::(anonymous)::grow@src/a.cc:40:2\00malloc\001\00
+; CHECK-SAME: a_b!inlined@src/a.cc:20:2 < deep@src/a.cc:30:2 < ns::Box<int>::(anonymous_namespace)::grow@src/a.cc:40:2\00malloc\001\00
 ; Only a header's frames: then they are shown.
 ; CHECK-SAME: a_b!ns::Box<int>::push@bits/vector.h:7:2\00malloc\001\00
 ; No location: the function's name all the same.
