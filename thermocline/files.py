@@ -30,12 +30,12 @@ def write_text(path: Path, text: str, force: bool) -> None:
         raise ThermoclineError(f"can't write {path}: {error.strerror}") from error
 
 
-def read_text(path: Path, limit: int = 2**30) -> str:
+def read_text(path: Path, limit: int = 2**30, errors: str = "strict") -> str:
     """A file from outside, as text; `limit` keeps a wrong file from filling the memory."""
     try:
         if path.stat().st_size > limit:
             raise ThermoclineError(f"{path} is too large to be what it should be")
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8", errors=errors)
     except OSError as error:
         raise ThermoclineError(f"can't read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from .conftest import ROOT
+
 FAKE = Path(__file__).with_name("fake_program.py")
 PROGRAM = [sys.executable, str(FAKE)]
 KNL = ("--machine", "knl-7230")
@@ -254,3 +256,18 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     assert done.stderr == ""
+
+
+def test_another_hosts_machine_file_binds_nothing_here(tmp_path: Path) -> None:
+    made = ROOT / "tests" / "machines" / "xeon-max-flat-snc4"
+    ok(tmp_path, "machine", "detect", "--input", str(made), "-o", "max.toml")
+    message = fails(tmp_path, 1, "run", "--machine", "max.toml", "--", "touch", "started")
+    assert "node" in message
+    assert not (tmp_path / "started").exists()
+
+
+def test_through_make(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("all: a b\na b:\n\t@$(RUN) $@\n")
+    run = ["make", "-s", f"RUN={' '.join(PROGRAM)}"]
+    found = answer(ok(tmp_path, "run", "--json", "--", *run))
+    assert len(found["processes"]) == 2

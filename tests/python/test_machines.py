@@ -188,3 +188,10 @@ def test_wrong_topologies_are_one_line(text: str, tmp_path: Path) -> None:
 def test_kernel_lists(numbers: set[int]) -> None:
     text = ",".join(f"{n}-{n}" if n % 2 else str(n) for n in sorted(numbers)) + "\n"
     assert topology.parse_list(text) == numbers
+
+
+def test_hwlocs_own_variable_is_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HWLOC_XMLFILE", str(RECORDED / "twonode" / "hbm-nodes.xml"))
+    machine = detect().machine
+    assert machine.name == "hbm-nodes"
+    assert [tier.nodes for tier in machine.tier] == [[1], [0]]

@@ -216,3 +216,11 @@ def test_the_file_is_read_with_its_name(tmp_path: Path) -> None:
     path.write_text("format = 1\n")
     with pytest.raises(BadFile, match=r"x\.plan"):
         model.load(path)
+
+
+@given(st.one_of(st.text(), st.text().map(lambda text: "format = 1\n" + text)))
+def test_any_text_is_a_plan_or_one_line(text: str) -> None:
+    try:
+        model.parse(text, "p")
+    except BadFile as error:
+        assert "\n" not in str(error)

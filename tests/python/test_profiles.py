@@ -1,6 +1,7 @@
 """Profiles come from outside: whatever is in them, one line or a profile."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from thermocline.errors import BadFile
 from thermocline.profiles import merge
-from thermocline.profiles.model import Profile, parse
+from thermocline.profiles.model import Profile, load, parse
 
 from .conftest import MakeProfile, profile_table, site
 
@@ -116,3 +117,10 @@ def test_sizes_are_measured_against_each_inputs_capacity(make_profile: MakeProfi
     # a fills all of the small input's capacity, half of the large one's.
     assert demand.capacity == 2000
     assert demand.candidates[0].bytes == 2000
+
+
+def test_a_name_in_another_encoding_costs_one_site(tmp_path: Path) -> None:
+    table = profile_table([site("caf\u00e9", 1, 1), site("b", 1, 1)])
+    path = tmp_path / "p.profile"
+    path.write_bytes(json.dumps(table, ensure_ascii=False).encode("latin-1"))
+    assert [s.key for s in load(path).sites] == ["caf\ufffd", "b"]

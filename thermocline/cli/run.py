@@ -105,7 +105,9 @@ def _prepare(plan: str, machine: str, capacity: str | None) -> "tuple[Plan, Sett
 
             raise Misuse(f"--capacity {capacity} needs a plan made from a profile: give bytes")
         limit = asked.of(chosen.peak_resident_bytes)
-    return chosen, config.tiers_for(chosen, host, plan_machine, limit)
+    setting = config.tiers_for(chosen, host, plan_machine, limit)
+    config.check_nodes(setting)
+    return chosen, setting
 
 
 def _again(plan: str) -> str:

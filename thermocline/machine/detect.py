@@ -1,5 +1,6 @@
 """From a topology to a machine file: which nodes are one tier, and which tier is faster."""
 
+import os
 import platform
 import re
 from dataclasses import dataclass
@@ -58,7 +59,8 @@ def detect(source: Path | None = None) -> Detection:
             f"{size:.4g} GiB of fast memory works as a cache of slower memory; "
             "it is no tier, and its hits are not modelled"
         )
-    name = platform.node() if source is None else source.stem
+    recorded = source or (Path(x) if (x := os.environ.get("HWLOC_XMLFILE")) else None)
+    name = platform.node() if recorded is None else recorded.stem
     machine = Machine(
         format=1,
         name=re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("._-")[:60] or "host",

@@ -5,6 +5,7 @@ A recording is an hwloc XML file, with a copy of the parts of /sys that are read
 `topology.xml`.
 """
 
+import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -62,6 +63,9 @@ class Topology:
 
 def read(source: Path | None) -> Topology:
     """This host (None), an hwloc XML file, or a recorded directory."""
+    recorded = os.environ.get("HWLOC_XMLFILE")
+    if source is None and recorded:  # lstopo would obey it, and /sys would be another host's
+        source = Path(recorded)
     if source is None:
         return parse(_live(), "lstopo", Path("/sys"))
     if source.is_dir():

@@ -152,4 +152,5 @@ def parse(text: str, path: object) -> Profile:
 
 def load(path: Path) -> Profile:
     """Reads a profile."""
-    return parse(read_text(path), path)
+    # A source file's name may be in any encoding: that costs this one site, not the profile.
+    return parse(read_text(path, errors="replace"), path)

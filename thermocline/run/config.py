@@ -6,6 +6,7 @@ from pathlib import Path
 
 from thermocline.errors import Misuse, ThermoclineError
 from thermocline.machine.model import Cache, Machine
+from thermocline.machine.topology import parse_list
 from thermocline.planning.model import Plan
 
 INTERVAL_MS = 100
@@ -82,6 +83,20 @@ def for_run(prefix: Path, plan: Plan, setting: Setting, trace: bool) -> str:
         lines += _caches(setting.machine.cache)
     lines += [f"site {site.tier} {site.key}" for site in plan.sites]
     return "\n".join(lines) + "\n"
+
+
+def check_nodes(setting: Setting) -> None:
+    """A machine file of another host must not bind memory here."""
+    try:
+        online = parse_list(Path("/sys/devices/system/node/online").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return
+    missing = sorted({node for tier in setting.tiers for node in tier.nodes} - online)
+    if missing:
+        raise ThermoclineError(
+            f"machine {setting.machine.name} names node {missing[0]}, which this host does not "
+            "have: use --machine detect, or modelled = true in the file"
+        )
 
 
 def tiers_for(

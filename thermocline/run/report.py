@@ -73,7 +73,7 @@ class RunReport(Open):
 def load(path: Path) -> RunReport:
     """Reads one report."""
     try:
-        return RunReport.model_validate(json.loads(read_text(path)))
+        return RunReport.model_validate(json.loads(read_text(path, errors="replace")))
     except ValidationError as error:
         raise BadFile(path, f"not a run report: {first_problem(error)}") from error
     except (ValueError, RecursionError) as error:
