@@ -40,8 +40,8 @@ define void @calls(ptr %p) {
 define i32 @pure(i32 %x) {
   ret i32 %x
 }
-define void @bare(ptr %p) naked {
-  store i8 1, ptr %p
+define void @bare() naked {
+  store i8 1, ptr @shown
   ret void
 }
 define void @shows(ptr %p) {
@@ -81,4 +81,4 @@ define i8 @reads(ptr %p) memory(argmem: read) {
   %v = load i8, ptr %p
   ret i8 %v
 }
-; CHECK: !{!"{{3|2}} functions have no recording twin
+; CHECK: !{!"2 functions have no recording twin
