@@ -8,6 +8,8 @@
 
 namespace {
 
+constexpr uint64_t page_bytes = 4096, line_bytes = 64;
+
 SiteResidency *sites;
 NonHeapResidency outside;
 std::atomic<uint64_t> process_peak;
@@ -66,7 +68,11 @@ uint64_t share_tagged(uint64_t tagged, uint32_t end) {
     for (uint32_t site = 0; site < end; ++site)
         slots += live_slots(site);
     for (uint32_t site = 1; slots && site < end; ++site) {
-        uint64_t share = uint64_t(double(tagged) * double(live_slots(site)) / double(slots));
+        uint64_t live = live_slots(site);
+        uint64_t share = uint64_t(double(tagged) * double(live) / double(slots));
+        // Where little is left of what was there, a slot (a line at least) holds one page.
+        if (share > live * (page_bytes / line_bytes))
+            share = live * (page_bytes / line_bytes);
         sites[site].now.fetch_add(share, std::memory_order_relaxed);
         charged += share;
     }
