@@ -4,7 +4,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thermocline.profiles.merge import Candidate
@@ -141,6 +141,19 @@ def test_knapsack_is_optimal(rows: list[Candidate], capacity: int) -> None:
     assert sum(site.bytes for site in taken) <= room
     assert sum(site.traffic for site in taken) == reference_best(rows, room)
     assert choice.gap == 0
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(0, 3)), min_size=4, max_size=10),
+    st.integers(0, 200),
+)
+def test_knapsack_is_optimal_where_it_is_hard(rows: list[tuple[int, int]], room: int) -> None:
+    # Traffic nearly proportional to size: many sets differ by one unit only.
+    made = sites(*[(f"k{i:02}", size, 10 * size + extra) for i, (size, extra) in enumerate(rows)])
+    choice = best(made, room)
+    value = sum(site.traffic for site in made if site.key in choice.fast)
+    assert value == reference_best(made, room)
 
 
 @given(candidates(most=12), st.integers(0, 60))
