@@ -78,9 +78,11 @@ class Planner {
         return copies < 2 ? 0 : (copies - 1) * graph.functions[function].size;
     }
 
-    // Takes a frame from the functions that cost most.  The last frame's loss saves
-    // the whole cost, an earlier one's is assumed to halve it: enough are taken for
-    // that to bring the sum down.
+    // Takes a frame from the largest functions that were copied: each path that is
+    // no longer told apart there saves the most.  So the small wrappers around an
+    // allocator, where paths meet, keep their frames longest.  The last frame's loss
+    // saves a function's whole cost, an earlier one's is assumed to halve it: enough
+    // are taken for that to bring the sum down.
     void cut() {
         plan.wasCut = true;
         std::vector<unsigned> order;
@@ -88,7 +90,7 @@ class Planner {
             if (plan.length[i] && cost(i))
                 order.push_back(i);
         llvm::sort(order, [&](unsigned a, unsigned b) {
-            return std::pair(cost(b), a) < std::pair(cost(a), b);
+            return std::pair(graph.functions[b].size, a) < std::pair(graph.functions[a].size, b);
         });
         uint64_t saved = 0;
         for (unsigned i : order) {

@@ -24,8 +24,8 @@ struct ContextPlan {
 
 // Calling contexts as strings of at most `need` frames, found from the roots by a
 // worklist, as in a k-limited control-flow analysis: the limit ends recursion.
-// If the copies would cost more than `budget` instructions, the functions that
-// cost most tell fewer frames apart until they don't.
+// If the copies would cost more than `budget` instructions, the largest functions
+// tell fewer frames apart until they don't.
 ContextPlan planContexts(const AllocationGraph &graph, uint64_t budget);
 
 } // namespace thermocline

@@ -25,16 +25,15 @@ Candidates findCandidates(Module &module, const AllocationGraph &graph) {
     Candidates out;
     auto add = [&](Function &function) {
         FunctionType *type = function.getFunctionType();
-        // void() is the type of constructors and of most other things.
-        bool hasResult = !type->getReturnType()->isVoidTy() || type->getNumParams();
-        if (hasResult && !type->isVarArg() && addressTaken(function))
+        if (!type->isVarArg() && addressTaken(function))
             out[type].push_back(&function);
     };
     for (Function &function : module)
         if (function.isDeclarationForLinker() && isEntryRoutine(function))
             add(function);
     for (const LeadingFunction &node : graph.functions)
-        if (node.need && node.notCopy.empty())
+        // What allocates for its caller hands out a pointer.
+        if (node.need && node.notCopy.empty() && node.function->getReturnType()->isPointerTy())
             add(*node.function);
     out.remove_if([](auto &entry) { return entry.second.size() > mostCandidates; });
     return out;
