@@ -36,10 +36,18 @@ bool module_of(const void *address, Module &module) {
     return true;
 }
 
+// In a static executable there are no modules to tell apart, and its malloc is ours: the
+// linker would not have let two of them in.
+bool is_static() {
+    Module own;
+    return !module_of(reinterpret_cast<const void *>(&module_of), own);
+}
+
 template <typename Routine> bool is_ours(Routine routine) {
     Module own, other;
-    return module_of(reinterpret_cast<const void *>(&module_of), own) &&
-           module_of(reinterpret_cast<const void *>(routine), other) && own.start == other.start;
+    if (!module_of(reinterpret_cast<const void *>(&module_of), own))
+        return true;
+    return module_of(reinterpret_cast<const void *>(routine), other) && own.start == other.start;
 }
 
 } // namespace
@@ -58,7 +66,11 @@ bool foreign_new() {
     for (int form = 0; form < static_cast<int>(NewForm::count); form++) {
         const void *routine = library_new_address(static_cast<NewForm>(form));
         Module module;
-        if (!routine || !module_of(routine, module))
+        if (!routine)
+            continue;
+        if (is_static())
+            return true; // it could be the program's own: to call it is always right
+        if (!module_of(routine, module))
             continue;
         const char *slash = strrchr(module.name, '/');
         const char *base = slash ? slash + 1 : module.name;
