@@ -170,7 +170,7 @@ class Program:
         self.compare(plain, out, f"; {len(made)} profiles, {sites} sites")
 
         plan, report = self.folder / "plan", self.folder / "run.json"
-        call([*thermocline, "plan", *made, "--machine", MACHINE, "--capacity", "25%",
+        call([*thermocline, "plan", *made, "--machine", MACHINE, "--capacity", "50%",
               "--strategy", "thermos", "-o", plan], self.folder, self.folder / "plan.log",
              JOB_SECONDS, self.environment("annotated", ours))  # fmt: skip
         verb = [*thermocline, "run", "--plan", plan, "-o", report, "--"]

@@ -26,7 +26,7 @@ def has_plugin(arguments: list[str]) -> bool:
         ["-fsyntax-only", "main.c"],
         ["-S", "main.c", "-o", "-"],
         ["-S", "-emit-llvm", "main.c", "-o", "x.ll"],
-        ["-cc1", "-version"],
+        ["-cc1", "-emit-obj", "main.c"],
         [],
     ],
 )
