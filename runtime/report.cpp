@@ -168,12 +168,21 @@ void restart_report() {
     written = false;
 }
 
+void start_report(Config &config) {
+    // The program may change its directory.
+    static char absolute[8192];
+    if (!config.report || *config.report == '/' || !getcwd(absolute, sizeof absolute / 2))
+        return;
+    Line(absolute + strlen(absolute), sizeof absolute - strlen(absolute)) << '/' << config.report;
+    config.report = absolute;
+}
+
 void write_report() {
     const char *prefix = state.config.report;
     if (!prefix || __atomic_exchange_n(&written, true, __ATOMIC_ACQ_REL))
         return;
     note_residency();
-    char path[4200], aside[4250], message[4400];
+    char path[8300], aside[8400], message[8500];
     Line(path, sizeof path) << prefix << '.' << static_cast<uint64_t>(state.pid) << ".json";
     Line(aside, sizeof aside) << path << ".part";
     const int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

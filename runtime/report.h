@@ -1,7 +1,11 @@
 // What a guided run did, written when the process ends (docs/internals.md).
 #pragma once
+#include "config.h"
 
 namespace tc {
+
+// Makes the report's path independent of the working directory.
+void start_report(Config &);
 
 // Takes one measurement into the peaks.
 void note_residency();

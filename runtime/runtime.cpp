@@ -6,6 +6,7 @@
 #include "huge_alignment.h"
 #include "modules.h"
 #include "recording.h"
+#include "report.h"
 #include "sites.h"
 #include "sites_mode.h"
 #include "text.h"
@@ -59,6 +60,7 @@ void read_configuration() {
         return;
     const char *what = fault;
     if (load_config(path, state.config, fault, sizeof fault)) {
+        start_report(state.config);
         what = state.stepped_aside ? nullptr : start_mode();
         if (!what)
             return;

@@ -112,7 +112,7 @@ uint32_t unannotated_site(const void *code) {
         return line.site;
     dl_find_object found;
     if (_dl_find_object(const_cast<void *>(code), &found) != 0)
-        return 0;
+        return intern_site("(unknown)!unannotated", nullptr); // compiled at run time, or static
     const char *name = found.dlfo_link_map->l_name;
     char path[512];
     if (!*name) { // the executable

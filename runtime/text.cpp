@@ -45,7 +45,7 @@ static bool write_all(int fd, const char *data, size_t size) {
 }
 
 void complain(const char *message) {
-    char text[512];
+    char text[9000];
     Line line(text, sizeof text - 1);
     line << "thermocline: " << message;
     const size_t length = strlen(text);
