@@ -1,8 +1,10 @@
 """Tests of the link-time plugin, on small IR modules and on whole programs.
 
-    lit tests/lit --param build=BUILD_DIRECTORY
+lit tests/lit --param build=BUILD_DIRECTORY
 """
 
+# lit runs this file with `config` and `lit_config` defined.
+# ruff: noqa: F821
 # mypy: ignore-errors
 import os
 import subprocess
@@ -33,8 +35,10 @@ stub = work / "libstub.so"
 source = here / "Inputs/stub.c"
 if not stub.exists() or stub.stat().st_mtime < source.stat().st_mtime:
     subprocess.run(
-        [f"{llvm}/bin/clang", "-O1", "-shared", "-fPIC", "-fexceptions"]
-        + [f"-I{here.parents[1] / 'runtime'}", str(source), "-o", str(stub)],
+        [
+            *[f"{llvm}/bin/clang", "-O1", "-shared", "-fPIC", "-fexceptions"],
+            *[f"-I{here.parents[1] / 'runtime'}", str(source), "-o", str(stub)],
+        ],
         check=True,
     )
 

@@ -124,7 +124,9 @@ class Program:
         for i in range(self.functions):
             start = len(self.lines)
             self.body(i)
-            declaration = self.lines[start].split("(int")[0].replace("__attribute__((noinline)) ", "")
+            declaration = (
+                self.lines[start].split("(int")[0].replace("__attribute__((noinline)) ", "")
+            )
             for at, line in enumerate(self.lines[:start]):
                 if line.startswith(f"@{i}@"):
                     self.lines[at] = line.replace(f"@{i}@", declaration)
