@@ -38,7 +38,22 @@ static Cache &enter(Recorder &r, unsigned level, uint64_t line) {
     return cache;
 }
 
-static void write_back(Recorder &r, unsigned level, uint64_t line);
+// No level's contents depend on what the next one finds, so what it is asked waits in a
+// queue, in order, until its memory is at hand.
+static void serve(Recorder &r, unsigned level);
+
+static void ask(Recorder &r, unsigned level, uint64_t line, bool write_back) {
+    if (level == model.levels) { // memory
+        Traffic &traffic = r.traffic[owner_of_line(r, line)];
+        add(write_back ? traffic.write_bytes : traffic.read_bytes, line_bytes);
+        return;
+    }
+    (model.geometry[level].shared ? model.shared[level] : r.own[level]).prefetch(line);
+    Waiting &waiting = r.waiting[level];
+    waiting.lines[waiting.count++] = line << 1 | write_back;
+    if (waiting.count == queue_length)
+        serve(r, level);
+}
 
 static void leave(Recorder &r, unsigned level, CacheLine victim) {
     release(r);
@@ -47,16 +62,13 @@ static void leave(Recorder &r, unsigned level, CacheLine victim) {
     if (level + 1 == model.levels)
         add(r.traffic[victim.owner()].write_bytes, line_bytes);
     else
-        write_back(r, level + 1, victim.line());
+        ask(r, level + 1, victim.line(), true);
 }
 
 // A dirty line comes from the level above.
 static void write_back(Recorder &r, unsigned level, uint64_t line) {
-    uint32_t owner = owner_of_line(r, line);
-    if (level == model.levels) {
-        add(r.traffic[owner].write_bytes, line_bytes);
-        return;
-    }
+    // Only the last level has to know whose its lines are.
+    uint32_t owner = level + 1 == model.levels ? owner_of_line(r, line) : 0;
     Cache &cache = enter(r, level, line);
     if (cache.touch_dirty(line, owner))
         release(r);
@@ -66,12 +78,6 @@ static void write_back(Recorder &r, unsigned level, uint64_t line) {
 
 // The level above misses a line.
 static void request(Recorder &r, unsigned level, uint64_t line) {
-    if (level == model.levels) {
-        add(r.traffic[owner_of_line(r, line)].read_bytes, line_bytes);
-        return;
-    }
-    if (level + 1 < model.levels && model.geometry[level + 1].shared)
-        model.shared[level + 1].prefetch(line);
     Cache &cache = enter(r, level, line);
     if (cache.touch(line))
         return release(r);
@@ -80,14 +86,26 @@ static void request(Recorder &r, unsigned level, uint64_t line) {
         owner = owner_of_line(r, line);
         add(r.traffic[owner].read_bytes, line_bytes);
     } else {
-        release(r);
-        request(r, level + 1, line);
-        enter(r, level, line);
-        // Another thread may have brought it in meanwhile.
-        if (model.geometry[level].shared && cache.touch(line))
-            return release(r);
+        ask(r, level + 1, line, false);
     }
     leave(r, level, cache.insert(line, false, owner));
+}
+
+static void serve(Recorder &r, unsigned level) {
+    Waiting &waiting = r.waiting[level];
+    for (unsigned i = 0; i < waiting.count; i++) {
+        uint64_t line = waiting.lines[i] >> 1;
+        if (waiting.lines[i] & 1)
+            write_back(r, level, line);
+        else
+            request(r, level, line);
+    }
+    waiting.count = 0;
+}
+
+static void serve_all(Recorder &r) {
+    for (unsigned level = 1; level < model.levels; level++)
+        serve(r, level);
 }
 
 void settle(Recorder &r, uint32_t index) {
@@ -121,15 +139,14 @@ static uint64_t evict(Recorder &r, uint64_t set) {
     if (r.first.filter[oldest] != not_filtered)
         settle(r, r.first.filter[oldest]);
     if (r.first.dirty[oldest])
-        write_back(r, 1, r.first.line[oldest]);
+        ask(r, 1, r.first.line[oldest], true);
     return oldest;
 }
 
 static void bring_into_filter(Recorder &r, uint64_t line) {
     uint32_t index = uint32_t(filter_offset(line) >> TC_ENTRY_SHIFT);
-    // The model's own memory is large: waiting for it was most of the cost of a miss.
-    if (model.levels > 1)
-        (model.geometry[1].shared ? model.shared[1] : r.own[1]).prefetch(line);
+    // The program will want it next, and what follows takes as long as memory does.
+    __builtin_prefetch(reinterpret_cast<void *>(line << TC_LINE_SHIFT));
     settle(r, index);
     uint64_t set = model.first_mask ? line & model.first_mask : line % model.first_sets;
     set *= model.geometry[0].ways;
@@ -137,7 +154,7 @@ static void bring_into_filter(Recorder &r, uint64_t line) {
     for (uint64_t i = set; i < set + model.geometry[0].ways; i++)
         way = r.first.line[i] == line ? i : way;
     if (way == ~uint64_t(0)) {
-        request(r, 1, line);
+        ask(r, 1, line, false);
         way = evict(r, set);
         r.first.line[way] = line;
         r.first.dirty[way] = 0;
@@ -150,20 +167,31 @@ static void bring_into_filter(Recorder &r, uint64_t line) {
     entry.line = line;
 }
 
-void miss(Recorder &r, uint64_t line) {
+// Runs a piece of the recorder's work, unless a signal's handler interrupted another one.
+template <class Work> static void guarded(Recorder &r, Work work) {
     uintptr_t here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
     if (r.busy) {
-        // A signal's handler runs twins on top of a miss: that one has to finish first.
+        // The handler runs on top of it: that one has to finish first.
         if (here < r.busy)
             return;
-        // The handler never returned to the miss (longjmp): it is abandoned.
+        // The handler never returned to it (longjmp): it is abandoned.
         release(r);
+        for (Waiting &waiting : r.waiting)
+            waiting.count = 0;
     }
     r.busy = here;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    bring_into_filter(r, line);
+    work();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     r.busy = 0;
+}
+
+void miss(Recorder &r, uint64_t line) {
+    guarded(r, [&] { bring_into_filter(r, line); });
+}
+
+void flush(Recorder &r) {
+    guarded(r, [&] { serve_all(r); });
 }
 
 void drain(Recorder &r) {
@@ -171,19 +199,17 @@ void drain(Recorder &r) {
         settle(r, i);
     for (uint64_t way = 0; way < model.first_sets * model.geometry[0].ways; way++) {
         if (r.first.dirty[way])
-            write_back(r, 1, r.first.line[way]);
+            ask(r, 1, r.first.line[way], true);
         r.first.line[way] = 0;
         r.first.stamp[way] = 0;
         r.first.dirty[way] = 0;
     }
-    for (unsigned level = 1; level < model.levels; level++)
+    serve_all(r);
+    for (unsigned level = 1; level < model.levels; level++) {
         if (!model.geometry[level].shared)
-            r.own[level].drain([&](CacheLine line) {
-                if (line.dirty() && level + 1 == model.levels)
-                    add(r.traffic[line.owner()].write_bytes, line_bytes);
-                else if (line.dirty())
-                    write_back(r, level + 1, line.line());
-            });
+            r.own[level].drain([&](CacheLine line) { leave(r, level, line); });
+        serve_all(r);
+    }
 }
 
 } // namespace tc

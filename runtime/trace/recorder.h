@@ -27,15 +27,23 @@ struct FirstLevel {
     uint8_t *dirty;
 };
 
+// What a level is still to be asked: line << 1 | is a write-back, in order.
+constexpr unsigned queue_length = 32;
+struct Waiting {
+    uint32_t count;
+    uint64_t lines[queue_length];
+};
+
 struct Recorder {
     tc_recorder twins; // first: what twins see
     uint32_t way[TC_FILTER_ENTRIES];
     uint32_t owner[TC_FILTER_ENTRIES];
     FirstLevel first;
     Cache own[max_cache_levels]; // the private levels from the second on
-    Traffic *traffic;            // by owner
-    uintptr_t busy;              // the stack address of the miss being served, or 0
-    unsigned char *held;         // lock held by it
+    Waiting waiting[max_cache_levels];
+    Traffic *traffic;    // by owner
+    uintptr_t busy;      // the stack address of the miss being served, or 0
+    unsigned char *held; // lock held by it
     uintptr_t stack_low, stack_high;
     Recorder *next;
     uint32_t in_use;
@@ -60,6 +68,8 @@ constexpr unsigned lock_groups = 512, lock_stride = 64;
 void miss(Recorder &, uint64_t line);
 // Ends a filter entry: its counts go to its owner, its stamp to the first level.
 void settle(Recorder &, uint32_t entry);
+// Serves what waits, so that the numbers are complete.
+void flush(Recorder &);
 // A thread ends: what its private levels hold dirty goes to the level behind them.
 void drain(Recorder &);
 

@@ -1,5 +1,6 @@
 // Recorders come and go with the threads; start, fork, and the sums over all of them.
 #include "config.h"
+#include "own_memory.h"
 #include "owners.h"
 #include "recorder.h"
 #include "tier_traffic.h"
@@ -14,11 +15,8 @@ namespace tc {
 static pthread_key_t thread_end;
 static unsigned char making; // lock over the list of recorders
 
-static void *map(size_t bytes) {
-    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? nullptr : memory;
-}
+// Apart from the program's data, so that the profile does not count it as the program's.
+static void *map(size_t bytes) { return own_memory_map(bytes); }
 
 // For what is used all over at random: on huge pages, or address translation would cost
 // more than the model does.
@@ -107,6 +105,7 @@ static void after_fork_child() {
         }
         for (uint32_t i = 0; i < TC_FILTER_ENTRIES; i++)
             settle(*r, i);
+        flush(*r);
         madvise(r->traffic, (size_t(max_owner) + 1) * sizeof(Traffic), MADV_DONTNEED);
     }
 }
@@ -167,6 +166,8 @@ static void add_to(Traffic &sum, const Traffic &one) {
 static void sum_up(Traffic *owners, uint32_t count) {
     if (count > max_owner + 1)
         count = max_owner + 1;
+    if (tc_recorder_here)
+        flush(*reinterpret_cast<Recorder *>(tc_recorder_here));
     for (Recorder *r = __atomic_load_n(&model.recorders, __ATOMIC_ACQUIRE); r; r = r->next) {
         for (uint32_t owner = 0; owner < count; owner++)
             add_to(owners[owner], r->traffic[owner]);
@@ -212,6 +213,7 @@ void trace_owner_changed(const void *p, uint64_t bytes) {
     auto *r = reinterpret_cast<Recorder *>(tc_recorder_here);
     if (!r || !bytes)
         return;
+    flush(*r);
     uint64_t first = reinterpret_cast<uintptr_t>(p) >> TC_LINE_SHIFT;
     uint64_t last = (reinterpret_cast<uintptr_t>(p) + bytes - 1) >> TC_LINE_SHIFT;
     if (last - first < TC_FILTER_ENTRIES) {
