@@ -96,7 +96,8 @@ class Program:
         elif roll < 0.95:
             at = self.random.randrange(self.functions)
             target = f"byPointer[depth] = true; stack[depth++] = {frame};"
-            yield f"    if (table[{at}]) {{ {target} [[clang::nomerge]] table[{at}](d - 1); {pop} }}"
+            call = f"[[clang::nomerge]] table[{at}](d - 1);"
+            yield f"    if (table[{at}]) {{ {target} {call} {pop} }}"
         else:
             yield f"    if (fuel % {self.random.randrange(3, 9)} == 0) throw {index};"
 
