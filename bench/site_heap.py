@@ -3,8 +3,8 @@
     python bench/site_heap.py [--runs N] [--json FILE]
 
 The same program (site_heap.cpp) with and without `heap sites`, at 1,000 and 10,000 sites and 8
-threads, with the sites' sizes by Zipf's law, as programs have them, and all alike, the worst case.
-The gate is on memory: at 1,000 sites and 8 threads at most 1.15 times the resident memory.
+threads, with the sites' shares of memory by Zipf's law, as programs have them, and all alike. The
+gate is on memory: at 1,000 sites and 8 threads at most 1.15 times the resident memory, for both.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 GATE = 1.15
+RAW = argparse.RawDescriptionHelpFormatter
 THREADS = 8
 KIB_PER_THREAD = 16 << 10
 ROUNDS = 3
@@ -49,11 +50,12 @@ def run(program: Path, sites: int, shape: str, configuration: Path | None) -> tu
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=RAW)
     parser.add_argument("--runs", type=int, default=5, help="of each variant, interleaved")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rows = []
+    ratios = []
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         program = build(directory)
@@ -68,6 +70,7 @@ def main() -> None:
             plain_ns, sites_ns = (statistics.median(p[i][0] for p in pairs) for i in (0, 1))
             plain_kib, sites_kib = (statistics.median(p[i][1] for p in pairs) for i in (0, 1))
             ratio = sites_kib / plain_kib
+            ratios.append((sites, ratio))
             rows.append(
                 {
                     "sites": sites,
@@ -84,8 +87,8 @@ def main() -> None:
                 f"{sites:6} {shape:6} {plain_ns:9.1f} {sites_ns:9.1f} {plain_kib / 1024:11.1f} "
                 f"{sites_kib / 1024:10.1f} {ratio:13.3f}"
             )
-    gated = [row["memory_ratio"] for row in rows if row["sites"] == 1000]
-    verdict = "met" if max(float(str(r)) for r in gated) <= GATE else "missed"
+    worst = max(ratio for sites, ratio in ratios if sites == 1000)
+    verdict = "met" if worst <= GATE else "missed"
     print(f"gate: memory at 1000 sites and {THREADS} threads at most {GATE}: {verdict}")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")

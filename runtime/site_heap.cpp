@@ -6,15 +6,13 @@
 #include <cstring>
 #include <unistd.h>
 
+int32_t earned_at_bytes = 256 << 10;
+int32_t earned_at_waste = 16 << 10;
+
 namespace {
 
 constexpr size_t line_bytes = 64;
 constexpr size_t largest_slot_align = 4096;
-
-// A site earns spans of its own, thread by thread and class by class, when what it holds in tagged
-// spans costs about as much as a span would: that is, a page partly used and the span's table.
-constexpr int32_t earned_at_bytes = 64 << 10;
-constexpr int32_t earned_at_waste = 4 << 10;
 
 [[noreturn]] void invalid(const char *message) {
     // Not stdio: it may be what called us.

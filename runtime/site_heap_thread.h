@@ -64,6 +64,12 @@ struct Slot {
 Slot bin_take(ThreadHeap *, Bin *);
 void slot_give(ThreadHeap *, Span *, unsigned index);
 
+// A site earns spans of its own, thread by thread and class by class, by what it holds in tagged
+// ones, or by what rounding up to whole lines has cost.  Earlier would waste memory: the site's old
+// slots are of use to others only as far as these still come (bench/site_heap.py).  Variables so
+// that tests can have it early.
+extern int32_t earned_at_bytes, earned_at_waste;
+
 void site_heap_at_fork();
 // Called at the first allocation or free after a fork, in the child, when not null.  Not from the
 // fork itself: other libraries' locks may still be held there.

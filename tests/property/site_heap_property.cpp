@@ -6,7 +6,7 @@
 // SITE_HEAP_SEED and SITE_HEAP_STEPS (per thread and round) in the environment change the traffic.
 #include "check.h"
 #include "site_heap.h"
-#include "site_heap_span.h"
+#include "site_heap_thread.h"
 #include "site_stats.h"
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr unsigned threads = 6, rounds = 8, sites = 300;
+constexpr unsigned threads = 6, rounds = 8, sites = 100;
 
 struct Block {
     unsigned char *data;
@@ -161,8 +161,13 @@ void check_all(std::vector<Block> blocks) {
     std::sort(blocks.begin(), blocks.end(),
               [](const Block &a, const Block &b) { return a.data < b.data; });
     std::map<uint32_t, std::pair<uint64_t, uint64_t>> live; // site: blocks, bytes
+    size_t tagged = 0, own = 0;
     for (size_t i = 0; i < blocks.size(); ++i) {
         check_block(blocks[i]);
+        if (blocks[i].size <= 1024) {
+            uintptr_t offset = reinterpret_cast<uintptr_t>(blocks[i].data) - site_heap_range.base;
+            ++(unit_owner(offset >> site_heap_unit_shift) & site_heap_tagged ? tagged : own);
+        }
         ++live[blocks[i].site].first;
         live[blocks[i].site].second += blocks[i].size;
         if (i == 0)
@@ -181,6 +186,10 @@ void check_all(std::vector<Block> blocks) {
         if (last / 4096 == first / 4096 && !(unit_owner(unit) & site_heap_tagged))
             stop("shares an untagged page with another site", block);
     }
+    if (!blocks.empty()) { // else this tested less than it says
+        expect_ge(tagged, blocks.size() / 10);
+        expect_ge(own, blocks.size() / 10);
+    }
     uint64_t now = stats_now();
     for (uint32_t site = 1; site <= sites; ++site) {
         SiteStats stats = stats_read(site, now);
@@ -193,6 +202,8 @@ void check_all(std::vector<Block> blocks) {
 
 TEST(random_traffic) {
     expect_true(site_heap_reserve());
+    earned_at_bytes = 1 << 10; // so that many do
+    earned_at_waste = 256;
     uint64_t seed = from_environment("SITE_HEAP_SEED", 1);
     unsigned long steps = from_environment("SITE_HEAP_STEPS", 12000);
     std::vector<std::vector<Block>> blocks(threads);
