@@ -146,7 +146,7 @@ static uint64_t evict(Recorder &r, uint64_t set) {
 static void bring_into_filter(Recorder &r, uint64_t line) {
     uint32_t index = uint32_t(filter_offset(line) >> TC_ENTRY_SHIFT);
     // The program will want it next, and what follows takes as long as memory does.
-    __builtin_prefetch(reinterpret_cast<void *>(line << TC_LINE_SHIFT));
+    thermocline::prefetch_line(reinterpret_cast<void *>(line << TC_LINE_SHIFT));
     settle(r, index);
     uint64_t set = model.first_mask ? line & model.first_mask : line % model.first_sets;
     set *= model.geometry[0].ways;

@@ -5,7 +5,8 @@ set_source_files_properties(${trace_recorder} PROPERTIES COMPILE_OPTIONS
   "-mgeneral-regs-only;-fno-builtin;-fno-sanitize=all;-fno-exceptions")
 foreach(test recorder extents)
   thermocline_unit_test(trace_${test}_test trace/${test}_test.cpp trace/stand_ins.cpp
-    ${trace_recorder} ${trace}/threads.cpp ${trace}/owners_find.cpp ${trace}/unseen.cpp)
+    ${trace_recorder} ${trace}/threads.cpp ${trace}/owners_find.cpp ${trace}/unseen.cpp
+    ${trace}/../own_memory.cpp)
   target_include_directories(trace_${test}_test PRIVATE ${CMAKE_SOURCE_DIR})
 endforeach()
 thermocline_unit_test(trace_cache_test trace/cache_test.cpp)
