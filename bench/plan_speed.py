@@ -2,8 +2,9 @@
 
     python bench/plan_speed.py [SITES] [--json FILE]
 
-Seconds are of processor time, so that other work on the machine does not count.  The sites are made, not measured: sizes and traffic spread over six orders of magnitude, as
-profiles of large programs are, plus the classic hard families of the knapsack literature.
+Seconds are of processor time, so that other work on the machine does not count.  The sites are
+made, not measured: sizes and traffic spread over six orders of magnitude, as profiles of large
+programs are, plus the classic hard families of the knapsack literature.
 Exit status 1 when the median of a strategy's runs passes the bound.
 """
 
