@@ -8,6 +8,7 @@
 #include <random>
 #include <setjmp.h>
 #include <signal.h>
+#include <span>
 #include <sys/mman.h>
 
 using thermocline::CacheGeometry;
@@ -30,7 +31,7 @@ struct Member {
 };
 
 // What the compiler emits for a group: the test of the filter, and the call where it fails.
-void record(uintptr_t address, const std::vector<Member> &members) {
+void record(uintptr_t address, std::span<const Member> members) {
     tc_recorder *r = tc_recorder_here ? tc_recorder_here : tc_recorder_make();
     uint64_t stamp = r->clock;
     r->clock += TC_STAMPS_PER_REFERENCE * members.size();
@@ -53,6 +54,12 @@ void record(uintptr_t address, const std::vector<Member> &members) {
         group->references[i] = {members[i].offset,
                                 uint16_t(members[i].bytes << 1 | members[i].store)};
     tc_record_group(r, address, group, stamp);
+}
+
+// Without allocation: signal handlers record, too.
+void record_one(uintptr_t address, bool store) {
+    const Member member{0, 8, store};
+    record(address, {&member, 1});
 }
 
 // A stream with the habits of programs: walks, hot spots, strides of powers of two, chance.
@@ -184,7 +191,7 @@ TEST(threads_lose_no_reference) {
         Stream stream(unsigned(reinterpret_cast<uintptr_t>(argument)), memory,
                       size_t(units) << site_heap_unit_shift);
         for (unsigned i = 0; i < steps; i++)
-            record(stream.next() & ~uintptr_t(7), {{0, 8, i % 4 == 0}});
+            record_one(stream.next() & ~uintptr_t(7), i % 4 == 0);
         return nullptr;
     };
     // Twice, so that the second round takes over the first one's recorders.
@@ -214,9 +221,9 @@ TEST(a_forked_child_counts_anew) {
     const char *why = "";
     expect_true(tc::trace_start(config_of({l1, l3}), &why));
     for (unsigned i = 0; i < 1000; i++)
-        record(reinterpret_cast<uintptr_t>(memory) + i * 64, {{0, 8, true}});
+        record_one(reinterpret_cast<uintptr_t>(memory) + i * 64, true);
     if (pid_t child = fork(); child == 0) {
-        record(reinterpret_cast<uintptr_t>(memory), {{0, 8, false}});
+        record_one(reinterpret_cast<uintptr_t>(memory), false);
         tc::Traffic sites[4], nonheap[tc::nonheap_kinds];
         tc::trace_snapshot(sites, 4, nonheap);
         _exit(sites[1].loads == 1 && sites[1].stores == 0 && sites[1].read_bytes == 0 ? 0 : 1);
@@ -235,8 +242,9 @@ static void handler(int) {
     unsigned n = handled;
     handled = n + 1;
     for (unsigned i = 0; i < 50; i++)
-        record(reinterpret_cast<uintptr_t>(handler_memory) + (n * 50 + i) * 4160 % (units << 16),
-               {{0, 8, true}});
+        record_one(reinterpret_cast<uintptr_t>(handler_memory) +
+                       (n * 50 + i) * 4160 % (units << 16),
+                   true);
     if (n % 3 == 0)
         siglongjmp(out, 1);
 }
@@ -245,7 +253,7 @@ TEST(survives_handlers_that_record_and_jump_out) {
     handler_memory = make_owned_memory(units);
     const char *why = "";
     expect_true(tc::trace_start(config_of({l1, l2, l3}), &why));
-    record(reinterpret_cast<uintptr_t>(handler_memory), {{0, 8, true}});
+    record_one(reinterpret_cast<uintptr_t>(handler_memory), true);
     signal(SIGALRM, handler);
     Stream stream(11, handler_memory, size_t(units) << site_heap_unit_shift);
     // The handler has somewhere to jump to before it first runs.
@@ -253,13 +261,13 @@ TEST(survives_handlers_that_record_and_jump_out) {
         ualarm(500, 500);
     while (handled < 300)
         for (unsigned i = 0; i < 1000; i++)
-            record(stream.next(), {{0, 8, false}});
+            record_one(stream.next(), false);
     ualarm(0, 0);
     // It still records, and is not stuck in the handler's moment.
     tc::Traffic before[4], after[4], nonheap[tc::nonheap_kinds];
     tc::trace_snapshot(before, 4, nonheap);
     for (unsigned i = 0; i < 4096; i++)
-        record(reinterpret_cast<uintptr_t>(handler_memory) + i * 64 % 65536, {{0, 8, false}});
+        record_one(reinterpret_cast<uintptr_t>(handler_memory) + i * 64 % 65536, false);
     tc::trace_snapshot(after, 4, nonheap);
     expect_eq(after[1].loads - before[1].loads, uint64_t(4096));
 }
@@ -270,11 +278,11 @@ TEST(a_block_that_changes_hands_is_charged_to_each_in_turn) {
     expect_true(tc::trace_start(config_of({l1, l3}), &why));
     auto address = reinterpret_cast<uintptr_t>(memory);
     for (unsigned i = 0; i < 10; i++)
-        record(address, {{0, 8, false}});
+        record_one(address, false);
     site_heap_range.owners[0] = 2;
     tc::trace_owner_changed(memory, 64);
     for (unsigned i = 0; i < 7; i++)
-        record(address, {{0, 8, true}});
+        record_one(address, true);
     tc::Traffic sites[4], nonheap[tc::nonheap_kinds];
     tc::trace_snapshot(sites, 4, nonheap);
     expect_eq(sites[1].loads, uint64_t(10));
@@ -287,9 +295,9 @@ TEST(other_memory_is_stack_or_globals) {
     const char *why = "";
     expect_true(tc::trace_start(config_of({l1, l3}), &why));
     char local[256];
-    record(reinterpret_cast<uintptr_t>(local), {{0, 8, true}});
-    record(reinterpret_cast<uintptr_t>(global), {{0, 8, false}});
-    record(reinterpret_cast<uintptr_t>(mmap), {{0, 1, false}});
+    record_one(reinterpret_cast<uintptr_t>(local), true);
+    record_one(reinterpret_cast<uintptr_t>(global), false);
+    record_one(reinterpret_cast<uintptr_t>(mmap) & ~uintptr_t(7), false);
     tc::Traffic sites[1], nonheap[tc::nonheap_kinds];
     tc::trace_snapshot(sites, 1, nonheap);
     expect_eq(nonheap[tc::nonheap_stack].stores, uint64_t(1));
