@@ -22,7 +22,8 @@ GATE = 1.10
 REPOSITORY = Path(__file__).resolve().parent.parent
 MIMALLOC = REPOSITORY / "third_party" / "mimalloc"
 # runtime/CMakeLists.txt has the same.
-LIBRARY_FLAGS = "-O3 -DNDEBUG -fdebug-default-version=4 -fPIC -flto -fuse-ld=lld -ftls-model=initial-exec -fno-plt".split()
+LIBRARY_FLAGS = ["-O3", "-DNDEBUG", "-fdebug-default-version=4", "-fPIC", "-flto", "-fuse-ld=lld"]
+LIBRARY_FLAGS += ["-ftls-model=initial-exec", "-fno-plt"]
 CONFIGURATION = """thermocline-config 1
 heap guided
 tier 0 nodes - capacity 0
@@ -42,10 +43,10 @@ def build(directory: Path) -> dict[str, Command]:
     common = ["clang-22", "-O2", "-fno-plt", "-fno-builtin", "-pthread", source]
     includes = [f"-I{MIMALLOC / 'include'}", "-DMI_SHARED_LIB", "-DMI_SHARED_LIB_EXPORT"]
     static = str(MIMALLOC / "src" / "static.c")
+    link = [f"-L{library}", "-lthermocline", f"-Wl,-rpath,{library}"]
     for command in (
         ["clang-22", *LIBRARY_FLAGS, "-shared", *includes, static, "-o", str(own)],
-        [*common, "-DGUIDED", f"-I{REPOSITORY / 'runtime'}", f"-L{library}", "-lthermocline"]
-        + [f"-Wl,-rpath,{library}", "-o", str(directory / "guided")],
+        [*common, "-DGUIDED", f"-I{REPOSITORY / 'runtime'}", *link, "-o", str(directory / "guided")],
         [*common, "-DOWN", str(own), f"-Wl,-rpath,{directory}", "-o", str(directory / "own")],
         [*common, "-o", str(directory / "loop")],
     ):
