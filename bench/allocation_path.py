@@ -43,10 +43,10 @@ def build(directory: Path) -> dict[str, Command]:
     common = ["clang-22", "-O2", "-fno-plt", "-fno-builtin", "-pthread", source]
     includes = [f"-I{MIMALLOC / 'include'}", "-DMI_SHARED_LIB", "-DMI_SHARED_LIB_EXPORT"]
     static = str(MIMALLOC / "src" / "static.c")
-    link = [f"-L{library}", "-lthermocline", f"-Wl,-rpath,{library}"]
+    link = [f"-I{REPOSITORY / 'runtime'}", f"-L{library}", "-lthermocline", f"-Wl,-rpath,{library}"]
     for command in (
         ["clang-22", *LIBRARY_FLAGS, "-shared", *includes, static, "-o", str(own)],
-        [*common, "-DGUIDED", f"-I{REPOSITORY / 'runtime'}", *link, "-o", str(directory / "guided")],
+        [*common, "-DGUIDED", *link, "-o", str(directory / "guided")],
         [*common, "-DOWN", str(own), f"-Wl,-rpath,{directory}", "-o", str(directory / "own")],
         [*common, "-o", str(directory / "loop")],
     ):
