@@ -43,8 +43,8 @@ class Workload:
 
 
 WORKLOADS = (
-    Workload("multigrid", "C, algebraic multigrid (AMG-like)", ("48",)),
-    Workload("ocean", "Fortran, ocean model (ROMS-like)", ("80", "3")),
+    Workload("multigrid", "C, algebraic multigrid (AMG-like)", ("56",)),
+    Workload("ocean", "Fortran, ocean model (ROMS-like)", ("112", "2")),
 )
 
 
@@ -129,8 +129,11 @@ def guided_run(workload: Workload, strategy: str, capacity: str) -> Outcome:
     [process] = answer["processes"]
     tiers = process["tiers"]
     traffic = [tier["read_bytes"] + tier["write_bytes"] for tier in tiers]
+    # The run keeps room in the fast tier for the stack, globals and the like.
+    capacity_bytes = planned["capacity_bytes"]
+    nonheap = capacity_bytes - tiers[0]["capacity_bytes"]
     return Outcome(
-        traffic[0] / sum(traffic), tiers[0]["peak_resident_bytes"], planned["capacity_bytes"]
+        traffic[0] / sum(traffic), tiers[0]["peak_resident_bytes"] + nonheap, capacity_bytes
     )
 
 
@@ -180,7 +183,8 @@ def main() -> int:
                 print(f"\r{done} of {len(jobs)}", end="", flush=True)
     print(
         "\nShare of memory traffic that the fast tier served, and the most of it in use\n"
-        "(bytes, and percent of the capacity, which is a share of the program's peak)."
+        "(bytes, and percent of the capacity, which is a share of the program's peak; memory\n"
+        "that is not heap goes to the fast tier too and counts)."
     )
     for workload in WORKLOADS:
         print_results(
