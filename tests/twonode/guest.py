@@ -1,9 +1,9 @@
 """Boots a virtual machine with several kinds of memory and runs commands in it.
 
 QEMU emulates it all (TCG, no /dev/kvm), so it works anywhere and says nothing about
-speed: it is for placement, policy and topology. The kernel writes to the first serial
-line, which goes to a log; the second carries commands and their results, so that a
-kernel message can never be taken for a test's output. One boot serves many tests.
+speed: it is for placement, policy and topology. The kernel writes to a serial line,
+which goes to a log; a virtio port carries commands and their results, so that a kernel
+message can never be taken for a test's output. One boot serves many tests.
 """
 
 from __future__ import annotations
@@ -61,10 +61,15 @@ def qemu_command(machine: Machine, kernel: Path, initrd: Path, console: Path) ->
     memory = sum(node.megabytes for node in machine.nodes)
     command = [QEMU, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"]
     # Kernels use "rep movsb" where the CPU says it is fast, and TCG is slow at it.
-    command += ["-accel", "tcg,thread=multi", "-cpu", "max,erms=off"]
+    # One thread emulates all CPUs: with a thread each, QEMU 7.2 let guests crash or hang now and
+    # then on a busy host.
+    command += ["-accel", "tcg,thread=single", "-cpu", "max,erms=off"]
     # Not "microvm": it ignores -numa without a word.
     command += ["-machine", "q35,hmat=on", "-m", f"{memory}M", "-smp", str(cpus)]
-    command += ["-serial", f"file:{console}", "-serial", "stdio"]
+    # Commands go through virtio, not a second serial line: on a busy host an emulated UART
+    # was seen to lose an interrupt, and with it a test.
+    command += ["-serial", f"file:{console}", "-chardev", "stdio,id=control"]
+    command += ["-device", "virtio-serial", "-device", "virtserialport,chardev=control"]
     first_cpu = 0
     for number, node in enumerate(machine.nodes):
         command += ["-object", f"memory-backend-ram,id=m{number},size={node.megabytes}M"]

@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # The guest's first process: mounts what tests look at, then runs the scripts that come
-# over the second serial line, one at a time (see guest.py for the other end).
+# over a virtio port, one at a time (see guest.py for the other end).
 /bin/busybox mkdir -p /proc /sys /dev /tmp /sbin /usr/bin /usr/sbin
 /bin/busybox --install -s
 export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/tmp
@@ -11,8 +11,9 @@ mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm
 mount -t cgroup2 cgroup /sys/fs/cgroup
 
-stty -F /dev/ttyS1 raw -echo
-exec <>/dev/ttyS1 1>&0
+# The kernel finds the port a moment after boot.
+while [ ! -e /dev/vport0p1 ]; do usleep 10000; done
+exec <>/dev/vport0p1 1>&0
 
 # The number of CPUs of each node that has memory, in the order of the nodes.
 cpus_per_node() {

@@ -134,8 +134,8 @@ def test_a_tier_of_several_nodes_fills_them_all_before_it_spills(
         three_nodes, programs, f"spill {first + second + 20} 0 0", SOCKETS, timeout=120
     )
     found = re.search(r"(\d+) MiB in tier 0", outcome.out)
-    # More than either node alone could hold, for all that the kernel keeps for itself.
-    assert found and int(found.group(1)) > max(first, second) + 40
+    # More than either node has, though the kernel keeps a part of both for itself.
+    assert found and int(found.group(1)) > max(first, second)
 
 
 def test_a_tier_of_several_nodes_inside_a_cpuset(three_nodes: Guest, programs: Programs) -> None:

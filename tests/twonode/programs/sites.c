@@ -35,7 +35,7 @@ static const struct routine routines[] = {
 enum { ROUTINES = sizeof routines / sizeof *routines, EACH = 8 };
 
 int main(void) {
-    static const size_t sizes[] = {16, 100, 1000, 5000, 70000, 3 * MIB, 40 * MIB};
+    static const size_t sizes[] = {16, 100, 1000, 5000, 70000, 3 * MIB, 20 * MIB};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
         /* Interleaved, so that neighbours of different tiers would share pages if they could. */
         char *blocks[EACH][ROUTINES];
