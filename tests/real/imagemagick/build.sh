@@ -3,7 +3,7 @@ set -e
 case $1 in
 configure) ./configure --prefix="$PWD/inst" --disable-docs --without-x --without-perl --disable-static ;;
 make)
-    make -j"$JOBS"
+    make -j"$JOBS" all tests/validate
     make install
     ;;
 clean) make clean ;;
