@@ -193,17 +193,20 @@ def _run(command: Command, prefix: Sequence[str], scratch: Path) -> str:
     with (
         open(command.stdin or os.devnull, "rb") as stdin,
         (scratch / "stdout").open("w+b") as stdout,
+        (scratch / "stderr").open("w+b") as stderr,
     ):
         answer = subprocess.run(
             [*prefix, *command.argv],
             stdin=stdin,
             stdout=stdout,
+            stderr=stderr,
             cwd=command.directory,
             env={**os.environ, **command.environment},
             check=False,
         )
         if answer.returncode != 0:
-            raise BenchError(f"{' '.join([*prefix, *command.argv])}: status {answer.returncode}")
+            said = (scratch / "stderr").read_text(errors="replace").strip()
+            raise BenchError(f"{' '.join([*prefix, *command.argv])} failed: {said[-500:]}")
         stdout.seek(0)
         return hashlib.sha256(stdout.read()).hexdigest()
 
@@ -213,7 +216,8 @@ def measure(command: Command, scratch: Path) -> Sample:
     digest = _run(command, [str(_measure_program()), str(result)], scratch)
     seconds, instructions, cycles, resident, status = result.read_text().split()
     if status != "0":
-        raise BenchError(f"{' '.join(command.argv)} ended with status {status}")
+        said = (scratch / "stderr").read_text(errors="replace").strip()
+        raise BenchError(f"{' '.join(command.argv)} ended with status {status}: {said[-500:]}")
     return Sample(
         float(seconds),
         None if instructions == "-" else float(instructions),
