@@ -130,6 +130,8 @@ void alloc_free(void *p) {
 
 size_t alloc_usable(const void *p) { return mi_usable_size(p); }
 
+bool alloc_owns(const void *p) { return mi_is_in_heap_region(p); }
+
 int alloc_heap_arena(const mi_heap_t *heap) { return heap->arena_id; }
 
 void *alloc_segments(int arena, size_t bytes, void *memid) {

@@ -47,6 +47,7 @@ void *alloc_try_small_zero(mi_heap_t *, size_t size);
 void *alloc_block(mi_heap_t *, size_t size, size_t align, bool zero); /* align 0: malloc's */
 void alloc_free(void *);                                              /* never null */
 size_t alloc_usable(const void *);
+bool alloc_owns(const void *); /* for any address */
 
 /* Whole segments of a range, for alignments that mimalloc has no heap for. */
 /* 0: the arena that any heap may use. */

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <link.h>
 #include <malloc.h>
 
@@ -16,7 +17,6 @@ namespace {
 void *(*volatile resolved_malloc)(size_t) = malloc;
 void *(*volatile resolved_calloc)(size_t, size_t) = calloc;
 void *(*volatile resolved_realloc)(void *, size_t) = realloc;
-void (*volatile resolved_free)(void *) = free;
 void *(*volatile resolved_memalign)(size_t, size_t) = memalign;
 int (*volatile resolved_posix_memalign)(void **, size_t, size_t) = posix_memalign;
 void *(*volatile resolved_aligned_alloc)(size_t, size_t) = aligned_alloc;
@@ -43,18 +43,51 @@ bool is_static() {
     return !module_of(reinterpret_cast<const void *>(&module_of), own);
 }
 
-template <typename Routine> bool is_ours(Routine routine) {
+template <typename Routine> bool is_ours(Routine &routine) {
     Module own, other;
     if (!module_of(reinterpret_cast<const void *>(&module_of), own))
         return true;
-    return module_of(reinterpret_cast<const void *>(routine), other) && own.start == other.start;
+    return module_of(reinterpret_cast<const void *>(&routine), other) && own.start == other.start;
+}
+
+// An executable that is not position-independent and takes malloc's address makes an entry
+// of its own procedure linkage table stand for that address, everywhere in the process.
+bool is_linkage_entry(const void *routine) {
+    Dl_info info;
+    const ElfW(Sym) *symbol = nullptr;
+    return dladdr1(routine, &info, reinterpret_cast<void **>(const_cast<ElfW(Sym) **>(&symbol)),
+                   RTLD_DL_SYMENT) != 0 &&
+           symbol && symbol->st_shndx == SHN_UNDEF;
+}
+
+// Who is behind it shows when it is called: this thread is starting the library, so that
+// our own malloc comes back here.
+bool leads_to_us(void *(*routine)(size_t)) {
+    thread.in_start = false;
+    void *p = routine(1);
+    if (thread.in_start)
+        alloc_free(p);
+    return thread.in_start;
+}
+
+// Which of the aligned forms the other malloc has.
+enum class AlignedForm { none, posix_memalign, aligned_alloc, memalign };
+
+AlignedForm aligned_form() {
+    if (!is_ours(*resolved_posix_memalign))
+        return AlignedForm::posix_memalign;
+    if (!is_ours(*resolved_aligned_alloc))
+        return AlignedForm::aligned_alloc;
+    return is_ours(*resolved_memalign) ? AlignedForm::none : AlignedForm::memalign;
 }
 
 } // namespace
 
 const char *foreign_malloc() {
     void *(*const routine)(size_t) = resolved_malloc;
-    if (is_ours(routine))
+    if (is_ours(*routine))
+        return nullptr;
+    if (is_linkage_entry(reinterpret_cast<const void *>(routine)) && leads_to_us(routine))
         return nullptr;
     Module module;
     if (!module_of(reinterpret_cast<const void *>(routine), module))
@@ -80,29 +113,50 @@ bool foreign_new() {
     return false;
 }
 
-void *foreign_allocate(const Request &request) {
-    if (request.align > alignof(max_align_t)) {
-        if (!is_ours(static_cast<int (*)(void **, size_t, size_t)>(resolved_posix_memalign))) {
-            void *p = nullptr;
-            const int error = resolved_posix_memalign(&p, request.align, request.size);
-            if (error)
-                errno = error;
-            return error ? nullptr : p;
-        }
-        if (!is_ours(static_cast<void *(*)(size_t, size_t)>(resolved_aligned_alloc)))
-            return resolved_aligned_alloc(request.align, request.size);
-        if (!is_ours(static_cast<void *(*)(size_t, size_t)>(resolved_memalign)))
-            return resolved_memalign(request.align, request.size);
-        errno = ENOMEM; // that malloc has no aligned form
-        return nullptr;
-    }
-    return request.zero ? resolved_calloc(1, request.size) : resolved_malloc(request.size);
+bool is_forwarded(const Request &request) {
+    if (request.site)
+        return false;
+    if (request.align)
+        return aligned_form() != AlignedForm::none;
+    return !request.zero || !is_ours(*resolved_calloc);
 }
 
-void *foreign_reallocate(void *p, size_t size) { return resolved_realloc(p, size); }
-void foreign_free(void *p) { resolved_free(p); }
-size_t foreign_usable(void *p) {
-    return is_ours(static_cast<size_t (*)(void *)>(resolved_usable)) ? 0 : resolved_usable(p);
+bool is_realloc_forwarded() { return !is_ours(*resolved_realloc); }
+
+void *foreign_allocate(const Request &request) {
+    if (request.align > alignof(max_align_t)) {
+        void *p = nullptr;
+        switch (aligned_form()) {
+        case AlignedForm::posix_memalign:
+            if (const int error = resolved_posix_memalign(&p, request.align, request.size))
+                errno = error;
+            return p;
+        case AlignedForm::aligned_alloc:
+            return resolved_aligned_alloc(request.align, request.size);
+        case AlignedForm::memalign:
+            return resolved_memalign(request.align, request.size);
+        case AlignedForm::none:
+            errno = ENOMEM;
+            return nullptr;
+        }
+    }
+    if (!request.zero)
+        return resolved_malloc(request.size);
+    if (!is_ours(*resolved_calloc))
+        return resolved_calloc(1, request.size);
+    void *p = resolved_malloc(request.size);
+    return p ? memset(p, 0, request.size) : nullptr;
 }
+
+void *foreign_reallocate(void *p, size_t size) {
+    if (!is_ours(*resolved_realloc))
+        return resolved_realloc(p, size);
+    if (!p)
+        return resolved_malloc(size);
+    errno = ENOMEM; // a malloc without realloc, and nobody else knows its blocks
+    return nullptr;
+}
+
+size_t foreign_usable(void *p) { return is_ours(*resolved_usable) ? 0 : resolved_usable(p); }
 
 } // namespace tc

@@ -10,9 +10,13 @@ const char *foreign_malloc();
 // The program's own operator new, or null.
 bool foreign_new();
 
+// The other malloc may pass requests on to the next one, which is ours.  A call of an entry
+// that it has, which comes to us all the same, is such a one.
+bool is_forwarded(const Request &);
+bool is_realloc_forwarded();
+
 void *foreign_allocate(const Request &);
 void *foreign_reallocate(void *, size_t);
-void foreign_free(void *);
 size_t foreign_usable(void *);
 
 } // namespace tc

@@ -4,6 +4,7 @@
 //
 // This file is compiled with exceptions on, since bad_alloc passes through tc_new.
 #include "abi.h"
+#include "aside.h"
 #include "runtime.h"
 #include "sites_mode.h"
 #include "tiers.h"
@@ -110,8 +111,6 @@ __attribute__((noinline)) void *tc_calloc_slow(size_t count, size_t each, tc_sit
 }
 
 inline void *resized(void *p, size_t size, tc_site *site, const void *caller) {
-    if (!p)
-        return take(size, false, site, caller);
     return reallocate(p, {site, caller, size, 0, false, false});
 }
 
@@ -170,6 +169,8 @@ void *reallocarray(void *p, size_t count, size_t each) {
     size_t size;
     if (__builtin_mul_overflow(count, each, &size))
         return out_of_memory();
+    if (start() && state.stepped_aside)
+        return foreign_reallocate(p, size); // as glibc's goes to the realloc that there is
     return resized(p, size, nullptr, CALLER);
 }
 

@@ -174,9 +174,11 @@ bool start() {
 }
 
 void *allocate(const Request &request) {
-    if (!start())
+    if (!start()) {
+        thread.in_start = true;
         return alloc_block(alloc_default_heap(), request.size, request.align, request.zero);
-    if (state.stepped_aside)
+    }
+    if (state.stepped_aside && !is_forwarded(request))
         return request.by_new ? nullptr : foreign_allocate(request);
     if (request.by_new && state.new_replaced)
         return nullptr; // the caller goes on to the real one
@@ -199,8 +201,10 @@ void *allocate(const Request &request) {
 }
 
 void *reallocate(void *p, const Request &request) {
-    if (start() && state.stepped_aside)
+    if (start() && state.stepped_aside && (request.site || !is_realloc_forwarded()))
         return foreign_reallocate(p, request.size);
+    if (!p)
+        return allocate(request);
     if (request.size == 0) {
         give_back(p);
         return nullptr;
@@ -222,9 +226,7 @@ void release(void *p) {
     if (!p)
         return;
     const int saved = errno;
-    if (start() && state.stepped_aside)
-        foreign_free(p);
-    else if (in_site_heap(p))
+    if (in_site_heap(p))
         site_heap_release(p);
     else
         free_huge_alignment(p);
@@ -232,7 +234,7 @@ void release(void *p) {
 }
 
 size_t usable(const void *p) {
-    if (start() && state.stepped_aside)
+    if (start() && state.stepped_aside && !alloc_owns(p))
         return foreign_usable(const_cast<void *>(p));
     if (in_site_heap(p))
         return site_heap_room(p);

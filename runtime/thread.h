@@ -23,6 +23,7 @@ struct Thread {
     // heaps[placement_unannotated] while no site is carried.
     mi_heap_t *unannotated;
     tc_site *carried;
+    bool in_start; // an allocation came in while this thread was starting the library
 };
 
 extern __thread Thread thread __attribute__((tls_model("initial-exec")));
