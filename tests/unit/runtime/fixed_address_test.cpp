@@ -5,7 +5,11 @@
 #include <malloc.h>
 
 namespace {
-void *(*volatile routine)(size_t) = malloc;
+// Taken in code, where it is a number for the linker to fill in, not a relocation for the
+// loader.
+using Malloc = void *(size_t);
+__attribute__((noinline)) Malloc *address() { return malloc; }
+Malloc *const volatile routine = address();
 } // namespace
 
 constexpr char guided[] = "heap guided\nreport %DIR%/report\ntier 0 nodes - capacity 0\n"
