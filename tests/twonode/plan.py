@@ -61,12 +61,17 @@ def configuration(
     keys: Iterable[str],
     *,
     heap: str = "guided",
+    sampler: str = "none",
     default_tier: int = 1,
     nonheap_tier: int | None = None,
     report: str | None = None,
     interval_ms: int = 100,
 ) -> str:
-    lines = ["thermocline-config 1", f"heap {heap}", "sampler none", f"interval-ms {interval_ms}"]
+    lines = ["thermocline-config 1", f"heap {heap}", f"sampler {sampler}"]
+    lines.append(f"interval-ms {interval_ms}")
+    if sampler == "trace":
+        lines.append("cache 1 bytes 32768 ways 8 line 64 private")
+        lines.append("cache 2 bytes 262144 ways 16 line 64 shared")
     if report:
         lines.append(f"report {report}")
     for number, tier in enumerate(tiers):

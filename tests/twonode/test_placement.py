@@ -83,7 +83,7 @@ def test_oversubscription_spills_to_the_next_tier(
 ) -> None:
     node = tiers[0].nodes[0]
     held = two_nodes.machine.nodes[node].megabytes
-    run_guided(two_nodes, programs, f"spill {held + 40} 0 0", tiers, timeout=120)
+    run_guided(two_nodes, programs, f"spill {held + 40} 0 0 0", tiers, timeout=120)
 
 
 @BOTH
@@ -92,12 +92,36 @@ def test_capacity_limits_a_tier_below_the_machines(
 ) -> None:
     limited = (tiers[0]._replace(capacity=64 * MIB), tiers[1])
     outcome = run_guided(
-        two_nodes, programs, "spill 128 64 20", limited, interval_ms=5, timeout=120
+        two_nodes, programs, "spill 128 64 20 0", limited, interval_ms=5, timeout=120
     )
     fast = outcome.report["tiers"][0]
     assert fast["capacity_bytes"] == 64 * MIB
     assert 48 * MIB <= fast["peak_resident_bytes"] <= 80 * MIB
     assert fast["spilled_bytes"] >= 32 * MIB
+
+
+@BOTH
+def test_traffic_is_charged_to_the_tier_where_the_page_is(
+    two_nodes: Guest, programs: Programs, tiers: Tiers
+) -> None:
+    """spill fills 64 MiB at a fast site, half of which spills, and then reads it four times."""
+    limited = (tiers[0]._replace(capacity=32 * MIB), tiers[1])
+    outcome = run_guided(
+        two_nodes,
+        programs,
+        "spill 64 32 20 4",
+        limited,
+        interval_ms=5,
+        sampler="trace",
+        timeout=120,
+    )
+    fast, slow = outcome.report["tiers"]
+    found = re.search(r"(\d+) MiB in tier 0, (\d+) MiB in tier 1", outcome.out)
+    assert found
+    read_fast, read_slow = (4 * int(text) * MIB for text in found.groups())
+    # First touch and the last blocks add less than 96 MiB; charging by plan alone would add 128.
+    assert 0.9 * read_fast <= fast["read_bytes"] <= read_fast + 96 * MIB
+    assert 0.9 * read_slow <= slow["read_bytes"] <= read_slow + 96 * MIB
 
 
 def test_a_cpuset_without_the_fast_node(two_nodes: Guest, programs: Programs) -> None:
@@ -131,7 +155,7 @@ def test_a_tier_of_several_nodes_fills_them_all_before_it_spills(
 ) -> None:
     first, second, _ = (node.megabytes for node in three_nodes.machine.nodes)
     outcome = run_guided(
-        three_nodes, programs, f"spill {first + second + 20} 0 0", SOCKETS, timeout=120
+        three_nodes, programs, f"spill {first + second + 20} 0 0 0", SOCKETS, timeout=120
     )
     found = re.search(r"(\d+) MiB in tier 0", outcome.out)
     # More than either node has, though the kernel keeps a part of both for itself.

@@ -1,6 +1,7 @@
 /* More memory than the fast tier holds: allocation goes on and later pages are in the next
  * tier.  Arguments: MiB to allocate at a fast site, and the limit in MiB on what may lie in
- * tier 0 (0: the machine's own), and how long to pause between blocks, in milliseconds. */
+ * tier 0 (0: the machine's own), how long to pause between blocks, in milliseconds, and how
+ * often to read it all afterwards. */
 #include "placement.h"
 
 static char *fast_block(size_t bytes) { return (char *)malloc(bytes); }
@@ -12,7 +13,7 @@ static char *blocks[MOST];
 static void pause_milliseconds(int milliseconds) { usleep(1000U * (unsigned)milliseconds); }
 
 int main(int argc, char **argv) {
-    if (argc != 4)
+    if (argc != 5)
         return 2;
     const int count = atoi(argv[1]) * (MIB / 4096) / (BLOCK / 4096);
     const size_t limit = (size_t)atoi(argv[2]) * MIB;
@@ -32,6 +33,10 @@ int main(int argc, char **argv) {
         fast += there;
         elsewhere += bytes_on_tier(blocks[i], BLOCK, 1);
     }
+    for (int sweep = 0; sweep < atoi(argv[4]); ++sweep)
+        for (int i = 0; i < count; ++i)
+            for (size_t at = 0; at < BLOCK; at += 64)
+                EXPECT(((volatile char *)blocks[i])[at] == 1, "block %d, byte %zu", i, at);
     printf("%zu MiB in tier 0, %zu MiB in tier 1\n", fast / MIB, elsewhere / MIB);
     EXPECT(fast + elsewhere == (size_t)count * BLOCK, "%zu + %zu", fast, elsewhere);
     EXPECT_TIER(blocks[0], BLOCK, 0);
