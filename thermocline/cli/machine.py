@@ -170,18 +170,26 @@ def print_machine(machine: "Machine") -> None:
             for cache in machine.cache
         ],
     )
-    sources = [
-        [tier.name, name, ("input: " if figure.input else "") + figure.source]
-        for tier in machine.tier
-        for name, figure in (
-            ("capacity", tier.capacity),
-            ("read", tier.read_bandwidth),
-            ("write", tier.write_bandwidth),
-            ("latency", tier.latency),
-        )
-        if figure is not None and figure.source
-    ]
+    sources = _sources(machine)
     if sources:
         print()
-        output.table([column("tier"), column("number"), column("source")], sources)
+        output.table([column("of"), column("number"), column("source")], sources)
     print()
+
+
+def _sources(machine: "Machine") -> list[list[str]]:
+    """Where each number comes from."""
+    figures = [("cpu", "clock", machine.cpu.frequency)]
+    figures += [(f"L{cache.level}", "size", cache.bytes) for cache in machine.cache]
+    for tier in machine.tier:
+        figures += [
+            (tier.name, "capacity", tier.capacity),
+            (tier.name, "read", tier.read_bandwidth),
+            (tier.name, "write", tier.write_bandwidth),
+            (tier.name, "latency", tier.latency),
+        ]
+    return [
+        [of, number, ("input: " if figure.input else "") + figure.source]
+        for of, number, figure in figures
+        if figure is not None and figure.source
+    ]
