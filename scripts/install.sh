@@ -16,11 +16,15 @@ mkdir -p "$top/lib/thermocline/bin"
 for name in clang clang++ flang; do
     ln -sf ../../../bin/thermocline-clang "$top/lib/thermocline/bin/$name"
 done
-install -m 755 "$build/lib/thermocline/thermocline-plugin.so" \
-    "$build/lib/thermocline/libthermocline.so" "$top/lib/thermocline/"
+install -m 755 "$build"/lib/thermocline/*.so "$top/lib/thermocline/"
+install -m 644 "$build"/lib/thermocline/*.a "$top/lib/thermocline/" # for -static
 # Python packages in an environment of their own, called with the prefix they belong to.
 python3 -m venv "$top/lib/thermocline/python"
-"$top/lib/thermocline/python/bin/python" -m pip install --quiet --disable-pip-version-check .
+# From a copy: setuptools would otherwise put its own things into build/lib, which is ours.
+source=$(mktemp -d)
+trap 'rm -rf "$source"' EXIT
+cp -r pyproject.toml thermocline machines "$source"
+"$top/lib/thermocline/python/bin/python" -m pip install --quiet --disable-pip-version-check "$source"
 cat >"$top/bin/thermocline" <<END
 #!/bin/sh
 here=\$(dirname "\$(readlink -f "\$0")")
