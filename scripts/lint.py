@@ -56,6 +56,11 @@ def main() -> int:
         check("ruff", [str(BIN / "ruff"), "check", "--quiet", *python]),
         check("ruff format", [str(BIN / "ruff"), "format", "--quiet", "--check", *python]),
         check("mypy", [str(BIN / "mypy"), "--strict", "--no-error-summary"]),
+        *(
+            check(f"mypy {part}", [str(BIN / "mypy"), "--strict", "--no-error-summary", *found])
+            for part in ("scripts", "tests/loop", "tests/scripts", "tests/workloads")
+            if (found := tracked(f"{part}/*.py"))
+        ),
     ]
     sources = sorted(changed("*.cpp") & compiled())
     if sources and shutil.which("clang-tidy-22"):
