@@ -1,7 +1,9 @@
-// Registers Thermocline's passes with the link's optimiser, last of all, and by
-// name for opt.  Order: contexts -> twins -> annotate (docs/internals.md).
+// Registers Thermocline's passes: keep-apart with the compiler, first of all; the
+// others with the link's optimiser, last of all: contexts -> twins -> annotate
+// (docs/internals.md).  All of them by name for opt.
 #include "Annotate.h"
 #include "Contexts.h"
+#include "KeepApart.h"
 #include "Options.h"
 #include "Twins.h"
 #include "llvm/Config/llvm-config.h"
@@ -30,6 +32,8 @@ static bool addByName(StringRef name, ModulePassManager &passes) {
         passes.addPass(TwinsPass(readOptions()));
     else if (name == "thermocline-annotate")
         passes.addPass(AnnotatePass(readOptions()));
+    else if (name == "thermocline-keep-apart")
+        passes.addPass(KeepApartPass());
     else if (name == "thermocline")
         addAll(passes);
     else
@@ -42,6 +46,10 @@ llvmGetPassPluginInfo() {
     return {LLVM_PLUGIN_API_VERSION, "thermocline", LLVM_VERSION_STRING, [](PassBuilder &builder) {
                 builder.registerFullLinkTimeOptimizationLastEPCallback(
                     [](ModulePassManager &passes, OptimizationLevel) { addAll(passes); });
+                builder.registerPipelineStartEPCallback(
+                    [](ModulePassManager &passes, OptimizationLevel) {
+                        passes.addPass(KeepApartPass());
+                    });
                 builder.registerPipelineParsingCallback(
                     [](StringRef name, ModulePassManager &passes,
                        ArrayRef<PassBuilder::PipelineElement>) { return addByName(name, passes); });

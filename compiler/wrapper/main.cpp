@@ -53,6 +53,55 @@ static Arguments compilers(Language language) {
     return {name + ("-" + version), oldName + ("-" + version), folder + "/bin/" + name};
 }
 
+static std::string digitsAt(const std::string &text, size_t place) {
+    size_t end = text.find_first_not_of("0123456789", place);
+    return text.substr(place, end == std::string::npos ? end : end - place);
+}
+
+static std::string findProgram(const std::string &name) {
+    const char *folders = getenv("PATH");
+    if (name.find('/') != std::string::npos || !folders)
+        return name;
+    const std::string list = std::string(folders) + ":";
+    for (size_t start = 0, end; (end = list.find(':', start)) != std::string::npos; start = end + 1)
+        if (std::string path = list.substr(start, end - start) + "/" + name;
+            access(path.c_str(), X_OK) == 0)
+            return path;
+    return name;
+}
+
+// The LLVM version that the name of a compiler, or of what it links to, tells:
+// clang++-19, /usr/lib/llvm-19/bin/clang.  Empty if none does; running it to ask
+// would cost more than all the rest of this program.
+static std::string versionOf(const std::string &compiler) {
+    char path[PATH_MAX];
+    const bool known = realpath(findProgram(compiler).c_str(), path);
+    for (const std::string &name : {compiler, std::string(known ? path : "")}) {
+        const std::string base = baseName(name);
+        if (size_t dash = base.rfind('-'); dash != std::string::npos)
+            if (std::string digits = digitsAt(base, dash + 1);
+                dash + 1 + digits.size() == base.size())
+                return digits;
+        if (size_t folder = name.rfind("/llvm-"); folder != std::string::npos)
+            return digitsAt(name, folder + 6);
+    }
+    return "";
+}
+
+// The plugin for this compiler's LLVM: lld loads no other.
+static std::string pluginFor(Language language, const std::string &folder) {
+    const std::string own = TO_TEXT(THERMOCLINE_LLVM_MAJOR), compiler = compilers(language)[0],
+                      version = versionOf(compiler);
+    if (version.empty() || version == own)
+        return folder + "thermocline-plugin.so";
+    std::string other = folder + "thermocline-plugin-" + version + ".so";
+    if (!fileExists(other))
+        fail(1, compiler + " is LLVM " + version + ", and the plugin is for LLVM " + own +
+                    ": name a compiler of LLVM " + own + ", or build the plugin for " + version +
+                    " as " + other);
+    return other;
+}
+
 static std::string escape(const std::string &text, const char *special, bool percent) {
     std::string out;
     for (char c : text) {
@@ -85,7 +134,10 @@ static void append(Arguments &out, std::initializer_list<std::string> more) {
     out.insert(out.end(), more);
 }
 
-// The options that make the compiler leave bitcode with source locations behind.
+static std::string pluginPath() { return prefix() + "/lib/thermocline/thermocline-plugin.so"; }
+
+// The options that make the compiler leave bitcode with source locations behind, and
+// keep two allocation calls from becoming one.
 // A program without -g gets no debug sections from them: -Rpass asks for
 // locations only (and for remarks, none of which match).
 static void addCompileOptions(const CommandLine &line, const Settings &settings, Arguments &before,
@@ -93,7 +145,7 @@ static void addCompileOptions(const CommandLine &line, const Settings &settings,
     append(before, {"-Rpass=^$"});
     if (line.language != Language::Fortran)
         append(before, {"-fdebug-info-for-profiling"});
-    append(after, {"-flto=full"});
+    append(after, {"-flto=full", "-fpass-plugin=" + pluginPath()});
     // A program's own temporary objects are seen by lld only.
     if (line.stage == Stage::Compile && settings.fat && !line.emitLlvm)
         append(after, {"-ffat-lto-objects"});
@@ -103,10 +155,9 @@ static void addCompileOptions(const CommandLine &line, const Settings &settings,
 
 static void addLinkOptions(const CommandLine &line, const Settings &settings,
                            const std::string &notes, Arguments &before, Arguments &after) {
-    const std::string folder = prefix() + "/lib/thermocline/";
-    const std::string plugin = folder + "thermocline-plugin.so";
-    const std::string library =
-        folder + (line.fullyStatic ? "libthermocline.a" : "libthermocline.so");
+    const std::string plugin = pluginPath();
+    const std::string library = prefix() + "/lib/thermocline/" +
+                                (line.fullyStatic ? "libthermocline.a" : "libthermocline.so");
     for (const std::string &file : {plugin, library})
         if (!fileExists(file))
             fail(1, file + " is missing: run make build, or set THERMOCLINE_PREFIX");
