@@ -123,6 +123,43 @@ def test_settings_come_from_the_command_line_before_the_environment(shop: Worksh
     assert table and table.header.endswith("context=1")
 
 
+PROBE = """
+#include <stdlib.h>
+#include <stdio.h>
+static char *checked(size_t n) { char *p = malloc(n); if (!p) exit(2); return p; }
+char *grown(char *old, size_t n) { return old ? realloc(old, n) : checked(n); }
+int main(void) {
+    char *a = grown(0, 0), *b = grown(a, 10), *c = calloc(2, 3), *d = grown(checked(4), 40);
+    free(b); free(c); free(d);
+    return 0;
+}
+"""
+
+
+# Configure scripts take a word on stderr for a failure, and a link can't know that it
+# is one of theirs: what is as small as a probe must never meet the budget's lower limit.
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_a_probe_never_reaches_the_budget(shop: Workshop, level: str) -> None:
+    shop.write("conftest.c", PROBE)
+    shop.run("thermocline-clang", level, "conftest.c", THERMOCLINE_CONTEXT="16")
+    table = shop.table("a.out")
+    assert table and not [note for note in table.notes if not note.startswith("link\t")]
+    assert level != "-O0" or len(table.keys) > 4  # there were contexts to tell apart
+
+
+def test_what_the_budget_left_out_is_said(shop: Workshop) -> None:
+    # 2^16 paths lead to the last of these functions.
+    text = "#include <stdlib.h>\nchar *f16(int n) { return malloc(n); }\n"
+    for i in reversed(range(16)):
+        text += f"char *f{i}(int n) {{ return n % 2 ? f{i + 1}(n + 1) : f{i + 1}(n + 2); }}\n"
+    shop.write("paths.c", text + "int main(int n, char **v) { return !f0(n); }\n")
+    said = shop.stderr_of("thermocline-clang", "-O0", "--thermocline-context=16", "paths.c")
+    assert said.startswith("thermocline: contexts would grow the program beyond the budget of ")
+    assert said.count("\n") == 1
+    table = shop.table("a.out")
+    assert table and any(note.startswith("context cut by the budget: ") for note in table.notes)
+
+
 @pytest.mark.parametrize(
     "option",
     ["--thermocline-context=17", "--thermocline-context=", "--thermocline-context=-1",
