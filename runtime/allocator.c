@@ -61,7 +61,8 @@ static int prim_commit(void *start, size_t bytes, bool *is_zero) {
 static int prim_decommit(void *start, size_t bytes, bool *needs_recommit) {
     const int saved = errno; /* free must leave it alone */
     const int error = _mi_prim_decommit(start, bytes, needs_recommit);
-    if (alloc_decommits(start, bytes))
+    /* On an error (the program has locked its memory) the pages stay, and so does the grant. */
+    if (error == 0 && alloc_decommits(start, bytes))
         *needs_recommit = true;
     errno = saved;
     return error;

@@ -29,7 +29,8 @@ inline bool is_small(size_t size) { return LIKELY(size - 9 <= ALLOC_SMALL_MAX - 
 void *take(size_t size, bool zero, tc_site *site, const void *caller) {
     mi_heap_t *heap = heap_of(site);
     if (LIKELY(heap != ALLOC_EMPTY_HEAP))
-        return alloc_block(heap, size, 0, zero);
+        if (void *p = alloc_block(heap, size, 0, zero); LIKELY(p))
+            return p;
     return allocate({site, caller, size, 0, zero, false});
 }
 
@@ -52,7 +53,8 @@ void *out_of_memory() {
 inline void *aligned(size_t align, size_t size, tc_site *site, const void *caller) {
     mi_heap_t *heap = heap_of(site);
     if (LIKELY(heap != ALLOC_EMPTY_HEAP && align <= ALLOC_ALIGN_MAX))
-        return alloc_block(heap, size, align, false);
+        if (void *p = alloc_block(heap, size, align, false); LIKELY(p))
+            return p;
     return allocate({site, caller, size, align, false, false});
 }
 

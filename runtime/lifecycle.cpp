@@ -1,12 +1,14 @@
 // The process's life: constructor, residency sampler, fork, exit.
 #include "capacity.h"
 #include "huge_alignment.h"
+#include "own_thread.h"
 #include "report.h"
 #include "runtime.h"
 #include "sites.h"
-#include <csignal>
+#include "sites_mode.h"
 #include <ctime>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,19 +36,9 @@ void *sample(void *) {
 }
 
 void start_sampler() {
-    if (state.config.heap != HeapMode::guided || !state.config.report)
+    if (state.config.heap != HeapMode::guided || !state.config.report || state.stepped_aside)
         return;
-    sigset_t all, old; // the program's signals are not for this thread
-    sigfillset(&all);
-    pthread_attr_t attributes;
-    pthread_t id;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 256 << 10);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_create(&id, &attributes, sample, nullptr); // without it, peaks are seen at exit only
-    pthread_sigmask(SIG_SETMASK, &old, nullptr);
-    pthread_attr_destroy(&attributes);
+    start_own_thread(sample, nullptr, 256 << 10); // without it, peaks are seen at exit only
 }
 
 void before_fork() {
@@ -71,9 +63,16 @@ void after_fork_in_child() {
     // No sampler here: most children exec or end at once.  Capacity does not need it.
 }
 
+} // namespace
+
+// Called by start, before the program can register handlers of its own: theirs may allocate,
+// and must run before ours in the parent and after ours in the child.
+void handle_forks() { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+namespace {
+
 __attribute__((constructor(101))) void begin() {
     start();
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     start_sampler();
 }
 
@@ -82,8 +81,10 @@ __attribute__((destructor(101))) void end() { write_report(); }
 // The end of a process that skips its destructors.  A vfork child shares our memory and is
 // another process: it writes nothing.
 [[noreturn]] void leave(int status) {
-    if (state.pid == getpid())
+    if (state.pid == getpid()) {
         write_report();
+        finish_profile();
+    }
     for (;;)
         syscall(SYS_exit_group, status);
 }
@@ -94,4 +95,11 @@ __attribute__((destructor(101))) void end() { write_report(); }
 extern "C" {
 void _exit(int status) { tc::leave(status); }
 void _Exit(int status) { tc::leave(status); }
+
+// Our ranges and tables are much larger than what is used of them: pages are locked when they
+// are touched, not filled beforehand.
+int mlockall(int flags) {
+    const bool ours = tc::start() && tc::state.config.heap != tc::HeapMode::plain;
+    return static_cast<int>(syscall(SYS_mlockall, ours ? flags | MCL_ONFAULT : flags));
+}
 }

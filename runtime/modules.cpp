@@ -52,7 +52,11 @@ extern "C" void tc_module_load(tc_module *module) {
 }
 
 extern "C" void tc_module_unload(tc_module *module) {
-    // Of the sites nothing is left to do: their keys are copied.
+    // Of the sites nothing is left to do: their keys are copied.  But a longjmp out of a call
+    // that carried one leaves it carried.
+    const tc_site *carried = thread.carried;
+    if (carried >= module->sites && carried < module->sites + module->site_count)
+        tc_carry(nullptr);
     if (start() && state.config.trace)
         trace_forget_module(module);
 }

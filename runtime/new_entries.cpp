@@ -23,7 +23,9 @@ void *take(NewForm form, size_t size, size_t align, const void *nothrow, tc_site
     mi_heap_t *heap = heap_of(site);
     void *p = heap != ALLOC_EMPTY_HEAP && align <= ALLOC_ALIGN_MAX
                   ? alloc_block(heap, size, align, false)
-                  : allocate({site, caller, size, align, false, true});
+                  : nullptr;
+    if (!LIKELY(p))
+        p = allocate({site, caller, size, align, false, true});
     return LIKELY(p != nullptr) ? p : library_new(form, size, align, nothrow, site);
 }
 

@@ -1,5 +1,6 @@
 // See nonheap.h.
 #include "nonheap.h"
+#include "allocator.h"
 #include "own_memory.h"
 #include "page_scan.h"
 #include "site_heap_thread.h"
@@ -7,7 +8,27 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+// Absent where the profiling heap is tested by itself.
+extern "C" [[gnu::weak]] bool alloc_owns(const void *);
+
 namespace {
+
+// In a profiled run the program's blocks are all in the profiling heap: what the allocator below
+// has is the library's own.
+uint64_t programs_resident_bytes(int pagemap, uintptr_t from, uintptr_t to) {
+    uint64_t sum = 0;
+    for (uintptr_t at = from, start = from; at < to;) {
+        const uintptr_t next = (at & ~uintptr_t(ALLOC_SEGMENT_BYTES - 1)) + ALLOC_SEGMENT_BYTES;
+        const uintptr_t end = next < to ? next : to;
+        const bool own = alloc_owns && alloc_owns(reinterpret_cast<void *>(at));
+        if (own || end == to)
+            sum += resident_bytes(pagemap, start, own ? at : end);
+        if (own)
+            start = end;
+        at = end;
+    }
+    return sum;
+}
 
 struct Mapping {
     uintptr_t from, to;
@@ -90,8 +111,8 @@ class Sums {
         uintptr_t own_to = own.to < mapping.to ? own.to : mapping.to;
         if (own_from >= own_to)
             own_from = own_to = mapping.to;
-        sum += resident_bytes(pagemap, mapping.from, own_from) +
-               resident_bytes(pagemap, own_to, mapping.to);
+        sum += programs_resident_bytes(pagemap, mapping.from, own_from) +
+               programs_resident_bytes(pagemap, own_to, mapping.to);
     }
 
     NonHeapBytes bytes{};

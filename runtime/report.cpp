@@ -12,18 +12,22 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <new>
 #include <unistd.h>
 
 namespace tc {
 namespace {
 
-Lock lock; // of what follows
+// Large buffers are static here and in tier_residency.cpp: a report is written once, and perhaps
+// on the small stack of a signal handler that calls _exit.
+
+Lock lock; // of what follows, and of measuring
 TierResidency now, peak;
 bool written;
 
 // One line of /proc/self/status, in bytes.
 uint64_t status_bytes(const char *name) {
-    char text[8192];
+    static char text[8192];
     const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
@@ -42,7 +46,7 @@ uint64_t status_bytes(const char *name) {
 
 void write_command(JsonFile &json) {
     json.open('[', "command");
-    char text[8192];
+    static char text[8192];
     const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
     if (fd >= 0)
@@ -127,7 +131,8 @@ void write_notes(JsonFile &json) {
 }
 
 void write_to(int fd, bool &ok) {
-    JsonFile json(fd);
+    alignas(JsonFile) static char room[sizeof(JsonFile)];
+    JsonFile &json = *new (room) JsonFile(fd);
     json.open('{');
     json.string("format", "thermocline-run");
     json.number("version", 1);
@@ -149,10 +154,10 @@ void write_to(int fd, bool &ok) {
 } // namespace
 
 void note_residency() {
+    Guard guard(lock);
     TierResidency measured;
     if (!measure_residency(measured))
         return;
-    Guard guard(lock);
     now = measured;
     for (unsigned i = 0; i < max_tiers; i++) {
         if (peak.resident[i] < now.resident[i])
@@ -182,7 +187,7 @@ void write_report() {
     if (!prefix || __atomic_exchange_n(&written, true, __ATOMIC_ACQ_REL))
         return;
     note_residency();
-    char path[8300], aside[8400], message[8500];
+    static char path[8300], aside[8400], message[8500];
     Line(path, sizeof path) << prefix << '.' << static_cast<uint64_t>(state.pid) << ".json";
     Line(aside, sizeof aside) << path << ".part";
     const int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

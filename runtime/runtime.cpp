@@ -26,7 +26,7 @@ State state;
 #define EMPTY_HEAPS {EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY}
 static_assert(placement_count == 10, "as many as in EMPTY_HEAPS");
 __thread Thread thread
-    __attribute__((tls_model("initial-exec"))) = {EMPTY_HEAPS, EMPTY_HEAPS, EMPTY, nullptr};
+    __attribute__((tls_model("initial-exec"))) = {EMPTY_HEAPS, EMPTY_HEAPS, EMPTY, nullptr, false};
 
 namespace {
 
@@ -66,6 +66,7 @@ void read_configuration() {
             return;
     }
     drop_config(state.config);
+    ranges.count = 0;
     Line(message, sizeof message) << path << ": " << what
                                   << "; the program runs without Thermocline";
     complain(message);
@@ -77,6 +78,7 @@ void start_once() {
     state.pid = getpid();
     state.stepped_aside = foreign_malloc();
     state.new_replaced = !state.stepped_aside && foreign_new();
+    handle_forks();
     read_configuration();
     if (state.config.heap != HeapMode::sites)
         leave_sites_out();
@@ -128,6 +130,25 @@ void remember_unannotated(mi_heap_t *heap) {
         t.unannotated = heap;
     if (t.carried || !state.config.plans_unannotated)
         t.heaps[placement_unannotated] = heap;
+}
+
+void *block_of(mi_heap_t *heap, const Request &request) {
+    if (!heap) {
+        errno = ENOMEM;
+        return nullptr;
+    }
+    if (request.align > ALLOC_ALIGN_MAX)
+        return allocate_huge_alignment(heap, request.size, request.align);
+    return alloc_block(heap, request.size, request.align, request.zero);
+}
+
+// A tier's range is full (they are small where address space is limited): the next tiers', and
+// then memory of no tier.
+void *block_elsewhere(uint32_t placement, const Request &request) {
+    void *p = nullptr;
+    while (!p && ++placement < placement_of_tier(ranges.count))
+        p = block_of(thread_heap(placement), request);
+    return p ? p : block_of(alloc_default_heap(), request);
 }
 
 void give_back(void *p) {
@@ -188,16 +209,12 @@ void *allocate(const Request &request) {
             errno = ENOMEM;
         return p;
     }
-    mi_heap_t *heap = thread_heap(placement_for(request));
-    if (!heap) {
-        errno = ENOMEM;
-        return nullptr;
-    }
-    if (!request.site)
+    const uint32_t placement = placement_for(request);
+    mi_heap_t *heap = thread_heap(placement);
+    if (heap && !request.site)
         remember_unannotated(heap);
-    if (request.align > ALLOC_ALIGN_MAX)
-        return allocate_huge_alignment(heap, request.size, request.align);
-    return alloc_block(heap, request.size, request.align, request.zero);
+    void *p = block_of(heap, request);
+    return p || ranges.count == 0 ? p : block_elsewhere(placement, request);
 }
 
 void *reallocate(void *p, const Request &request) {

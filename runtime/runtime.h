@@ -35,6 +35,9 @@ void *reallocate(void *, const Request &); // p not null
 void release(void *);                      // any pointer that alloc_free does not take, or null
 size_t usable(const void *);
 
+// Registers what has to happen around fork.
+void handle_forks();
+
 // From now on free() need not look whether a block is the profiling heap's.
 void leave_sites_out();
 

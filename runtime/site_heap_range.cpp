@@ -3,6 +3,7 @@
 #include "site_heap_range.h"
 #include "own_memory.h"
 #include "site_heap_span.h"
+#include <cstring>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -140,7 +141,9 @@ size_t units_take(size_t count, size_t align) {
 }
 
 void units_give(size_t first, size_t count) {
-    madvise(unit_address(first), count * unit_bytes, MADV_DONTNEED);
+    // The kernel keeps locked pages; what is taken again must read as zero all the same.
+    if (madvise(unit_address(first), count * unit_bytes, MADV_DONTNEED) != 0)
+        memset(unit_address(first), 0, count * unit_bytes);
     tc::Guard guard(units_lock);
     for (size_t unit = first; unit < first + count; ++unit)
         free_units[unit / 64] |= uint64_t(1) << (unit % 64);

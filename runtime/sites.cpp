@@ -111,8 +111,15 @@ uint32_t unannotated_site(const void *code) {
     if (address >= line.start && address < line.end)
         return line.site;
     dl_find_object found;
-    if (_dl_find_object(const_cast<void *>(code), &found) != 0)
-        return intern_site("(unknown)!unannotated", nullptr); // compiled at run time, or static
+    if (_dl_find_object(const_cast<void *>(code), &found) != 0) { // made at run time, or static
+        static uint32_t unknown;
+        uint32_t site = __atomic_load_n(&unknown, __ATOMIC_RELAXED);
+        if (!site) {
+            site = intern_site("(unknown)!unannotated", nullptr);
+            __atomic_store_n(&unknown, site, __ATOMIC_RELAXED);
+        }
+        return site;
+    }
     const char *name = found.dlfo_link_map->l_name;
     char path[512];
     if (!*name) { // the executable

@@ -5,6 +5,7 @@
 
 #ifdef THERMOCLINE_SITE_HEAP
 #include "site_heap.h"
+#include "watch.h"
 #include <cerrno>
 
 namespace tc {
@@ -22,6 +23,7 @@ inline void *site_heap_resized(uint32_t site, void *p, size_t size) {
 }
 inline void site_heap_release(void *p) { site_heap_free(p); }
 inline size_t site_heap_room(const void *p) { return site_heap_usable(p); }
+inline void finish_profile() { watch_leave(); }
 
 } // namespace tc
 
@@ -35,6 +37,7 @@ inline void *site_heap_block(uint32_t, const Request &) { return nullptr; }
 inline void *site_heap_resized(uint32_t, void *, size_t) { return nullptr; }
 inline void site_heap_release(void *) {}
 inline size_t site_heap_room(const void *) { return 0; }
+inline void finish_profile() {}
 
 } // namespace tc
 

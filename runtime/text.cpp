@@ -2,6 +2,7 @@
 #include "text.h"
 #include <cerrno>
 #include <cstring>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace tc {
@@ -45,12 +46,12 @@ static bool write_all(int fd, const char *data, size_t size) {
 }
 
 void complain(const char *message) {
-    char text[9000];
-    Line line(text, sizeof text - 1);
-    line << "thermocline: " << message;
-    const size_t length = strlen(text);
-    text[length] = '\n';
-    write_all(STDERR_FILENO, text, length + 1);
+    // One write, so that lines of several processes do not mix; no copy, for small stacks' sake.
+    const iovec parts[] = {{const_cast<char *>("thermocline: "), 13},
+                           {const_cast<char *>(message), strlen(message)},
+                           {const_cast<char *>("\n"), 1}};
+    if (writev(STDERR_FILENO, parts, 3) < 0)
+        return; // and nobody to tell
 }
 
 void JsonFile::put(char c) {
@@ -70,6 +71,23 @@ void JsonFile::flush() {
     used = 0;
 }
 
+// The bytes of the UTF-8 character beyond ASCII that begins here; 0 if none does.
+static unsigned utf8_bytes(const char *text) {
+    const auto *byte = reinterpret_cast<const unsigned char *>(text);
+    const unsigned bytes = *byte >= 0xf0 ? 4 : *byte >= 0xe0 ? 3 : 2;
+    if (*byte < 0xc2 || *byte > 0xf4)
+        return 0;
+    uint32_t character = *byte & (0x7f >> bytes);
+    for (unsigned i = 1; i < bytes; i++) {
+        if ((byte[i] & 0xc0) != 0x80)
+            return 0;
+        character = character << 6 | (byte[i] & 0x3f);
+    }
+    const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const bool surrogate = character >= 0xd800 && character < 0xe000;
+    return character < least[bytes] || character > 0x10ffff || surrogate ? 0 : bytes;
+}
+
 void JsonFile::quoted(const char *text) {
     static const char hex[] = "0123456789abcdef";
     put('"');
@@ -78,6 +96,10 @@ void JsonFile::quoted(const char *text) {
         if (c == '"' || c == '\\') {
             put('\\');
             put(*text);
+        } else if (const unsigned more = utf8_bytes(text)) {
+            for (unsigned i = 0; i < more; i++)
+                put(text[i]);
+            text += more - 1;
         } else if (c < 0x20 || c >= 0x7f) { // bytes of names are not always UTF-8
             put("\\u00");
             put(hex[c >> 4]);

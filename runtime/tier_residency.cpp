@@ -21,7 +21,7 @@ void add(TierResidency &sum, unsigned wanted, unsigned real, uint64_t bytes) {
 // The pages of a range that lie where nobody but us says so.
 void measure_modelled(unsigned tier, TierResidency &sum) {
     constexpr size_t page = 4096, step = 8 << 20;
-    unsigned char there[step / page];
+    static unsigned char there[step / page];
     char *const start = range_start(tier);
     const size_t used = __atomic_load_n(&ranges.used[tier], __ATOMIC_RELAXED);
     for (size_t at = 0; at < used; at += step) {
@@ -85,7 +85,7 @@ bool measure_bound(TierResidency &sum) {
     const int fd = open("/proc/self/numa_maps", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    char text[16384];
+    static char text[16384];
     size_t used = 0;
     for (;;) {
         const ssize_t n = read(fd, text + used, sizeof text - 1 - used);

@@ -2,6 +2,7 @@
 #include "watch.h"
 #include "lock.h"
 #include "own_memory.h"
+#include "own_thread.h"
 #include "profile.h"
 #include "residency.h"
 #include "runtime.h"
@@ -10,9 +11,8 @@
 #include "trace/traffic.h"
 #include <cerrno>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +36,11 @@ void *stack; // of our own memory: no part of the program's resident set
 tc::Lock watching; // one sample or profile at a time
 bool finished;     // under `watching`
 
+// _exit asks the watching thread for the last profile, and waits for it.
+pid_t watcher; // the process that the thread is in
+int leaving, left;
+bool ending; // by exit: no need to ask
+
 uint64_t elapsed() { return tc::nanoseconds() - started; }
 
 uint64_t processor_time() {
@@ -52,22 +57,34 @@ void sample() {
     profile_note_series(elapsed());
 }
 
-// Descriptors of this thread must not take numbers that the program expects to get, nor keep the
-// program's pipes open.
-void leave_descriptors() {
-    if (unshare(CLONE_FILES) == 0)
-        syscall(SYS_close_range, 0u, ~0u, 0u);
+void finish() { // under `watching`
+    finished = true;
+    sample();
+    profile_write(elapsed(), true);
+}
+
+// Words that a thread can sleep on.
+void set(int &word) {
+    __atomic_store_n(&word, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1);
+}
+void sleep_until_set(int &word, uint64_t nanoseconds) {
+    const timespec most = {time_t(nanoseconds / 1000000000), long(nanoseconds % 1000000000)};
+    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &most);
 }
 
 void *watch(void *) {
-    leave_descriptors();
     uint64_t wait = 5 * millisecond, next_profile = 50 * millisecond, between = 50 * millisecond;
     for (;;) {
-        timespec pause = {time_t(wait / 1000000000), long(wait % 1000000000)};
-        nanosleep(&pause, nullptr);
+        sleep_until_set(leaving, wait);
         tc::Guard guard(watching);
-        if (finished)
-            return nullptr;
+        if (!finished && __atomic_load_n(&leaving, __ATOMIC_ACQUIRE))
+            finish();
+        if (finished) {
+            set(left);
+            for (;;) // start_own_thread's must not end
+                pause();
+        }
         uint64_t before = processor_time();
         sample();
         uint64_t cost = processor_time() - before;
@@ -86,28 +103,15 @@ void *watch(void *) {
 }
 
 void start_thread() {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes))
-        return;
-    if (stack)
-        pthread_attr_setstack(&attributes, stack, stack_bytes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    // The program's signals are for the program's threads.
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_t thread;
-    thread_runs = pthread_create(&thread, &attributes, watch, nullptr) == 0;
-    if (thread_runs)
-        pthread_setname_np(thread, "thermocline");
-    pthread_sigmask(SIG_SETMASK, &old, nullptr);
-    pthread_attr_destroy(&attributes);
+    thread_runs = tc::start_own_thread(watch, stack, stack ? stack_bytes : 0);
+    watcher = getpid();
 }
 
 void after_fork_in_child() {
     watching.release(); // the thread that held it is not in the child
     started = tc::nanoseconds();
-    finished = false;
+    finished = ending = false;
+    leaving = left = 0;
     residency_restart_in_child();
     profile_restart_in_child();
 }
@@ -124,20 +128,30 @@ void resume_in_child() {
         start_thread();
 }
 
-// After the program's own destructors and exit handlers.  A program that leaves by _exit keeps its
-// last unfinished profile.
+// After the program's own destructors and exit handlers.
 [[gnu::destructor]] void library_ends() {
     if (!wanted)
         return;
     int saved_errno = errno;
+    __atomic_store_n(&ending, true, __ATOMIC_RELEASE);
     tc::Guard guard(watching);
-    finished = true;
-    sample();
-    profile_write(elapsed(), true);
+    if (!finished)
+        finish();
     errno = saved_errno;
 }
 
 } // namespace
+
+void watch_leave() {
+    constexpr uint64_t patience = 10000 * millisecond;
+    if (!wanted || !thread_runs || watcher != getpid() ||
+        __atomic_load_n(&ending, __ATOMIC_ACQUIRE))
+        return;
+    set(leaving);
+    const uint64_t from = elapsed();
+    while (!__atomic_load_n(&left, __ATOMIC_ACQUIRE) && elapsed() - from < patience)
+        sleep_until_set(left, patience);
+}
 
 bool watch_start(const tc::Config &config) {
     if (!residency_start() || !profile_start(config))

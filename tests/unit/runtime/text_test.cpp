@@ -35,6 +35,26 @@ TEST(json) {
                "\"list\": [1,\n null],\n \"none\": [],\n \"seconds\": 1.002003}\n");
 }
 
+// Names beyond ASCII come back as they were; bytes that are no text become some character.
+TEST(json_of_hostile_names) {
+    const std::string path = check::scratch("json");
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    JsonFile json(fd);
+    json.open('[');
+    json.string(nullptr, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8c\x8a");
+    json.string(nullptr, "\xc3"); // cut
+    json.string(nullptr, "\xe2\x82x\x80");
+    json.string(nullptr,
+                "\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80"); // overlong, surrogate, too large
+    json.close(']');
+    expect_true(json.finish());
+    close(fd);
+    expect_str(check::read_file(path),
+               "[\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8c\x8a\",\n \"\\u00c3\",\n "
+               "\"\\u00e2\\u0082x\\u0080\",\n \"\\u00c0\\u00af \\u00ed\\u00a0\\u0080 "
+               "\\u00f4\\u0090\\u0080\\u0080\"]\n");
+}
+
 TEST(a_file_that_cannot_be_written_is_noticed) {
     JsonFile json(-1);
     json.open('{');

@@ -88,6 +88,15 @@ TEST(a_profile_at_the_end) {
     expect_true(check::json_number(profile, "peak_resident_bytes") > (long long)(8 * mib));
 }
 
+TEST(program_idle) {}
+
+// What the library itself takes is no part of the program: a small program's plan would lose its
+// fast tier to it.
+TEST(the_librarys_own_memory_is_left_out) {
+    std::string profile = only_profile(run("program_idle"));
+    expect_true(check::json_number(site(profile, "(other)"), "peak_resident_bytes") < 512 << 10);
+}
+
 TEST(program_killed) {
     AnnotatedModule module("prog", {"prog!killed@a.c:1:1"});
     void *block = tc_malloc(mib, module[0]);
