@@ -6,9 +6,13 @@ from pathlib import Path
 
 from thermocline.errors import Misuse, ThermoclineError
 
+PIPE_LIMIT = 2**28
+
 
 def refuse_overwrite(path: Path, force: bool) -> None:
     """The rule of every -o."""
+    if path.is_dir():
+        raise Misuse(f"{path} is a directory: name a file in it with -o")
     if path.exists() and not force:
         raise Misuse(f"{path} exists: choose another name with -o, or add --force")
     if not path.parent.is_dir():
@@ -32,10 +36,20 @@ def write_text(path: Path, text: str, force: bool) -> None:
 
 def read_text(path: Path, limit: int = 2**30, errors: str = "strict") -> str:
     """A file from outside, as text; `limit` keeps a wrong file from filling the memory."""
+    too_large = ThermoclineError(f"{path} is too large to be what it should be")
     try:
         if path.stat().st_size > limit:
-            raise ThermoclineError(f"{path} is too large to be what it should be")
-        return path.read_text(encoding="utf-8", errors=errors)
+            raise too_large
+        if path.is_file():
+            return path.read_text(encoding="utf-8", errors=errors)
+        # A pipe's or a device's size is not known before: at most a few chunks, never all.
+        data = bytearray()
+        with path.open("rb", buffering=0) as file:
+            while chunk := file.read(2**20):
+                data += chunk
+                if len(data) > min(limit, PIPE_LIMIT):
+                    raise too_large
+        return data.decode(encoding="utf-8", errors=errors)
     except OSError as error:
         raise ThermoclineError(f"can't read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -119,6 +120,12 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
         (["plan", "missing.profile", *KNL], 1, "missing.profile"),
         (["plan", "p.profile", *KNL, "--strategy", "best"], 2, "knapsack"),
         (["plan", "p.profile", *KNL, "--capacity", "lots"], 2, "25%"),
+        (["plan", "p.profile", *KNL, "--capacity", "25"], 2, "a page"),
+        (["plan", "p.profile", *KNL, "--capacity", "200%"], 2, "100%"),
+        (["plan", "/dev/zero", *KNL], 1, "too large"),
+        (["plan", "p.profile", *KNL, "-o", ".", "--force"], 2, "directory"),
+        (["run", "--", ""], 2, "command"),
+        (["run", "--", "no\nsuch"], 1, "no such program"),
         (["plan", "p.profile", "--machine", "knl"], 2, "machine list"),
         (["plan", "p.profile", *KNL, "--nonheap-tier", "x"], 2, "none"),
         (["plan", "p.profile", *KNL, "--cross-validate"], 2, "two inputs"),
@@ -271,3 +278,86 @@ def test_through_make(tmp_path: Path) -> None:
     run = ["make", "-s", f"RUN={' '.join(PROGRAM)}"]
     found = answer(ok(tmp_path, "run", "--json", "--", *run))
     assert len(found["processes"]) == 2
+
+
+def next_command(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """What a shell makes of the last line's suggestion."""
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("next: thermocline ")
+    return shlex.split(last.removeprefix("next: thermocline "))
+
+
+def test_the_next_commands_work_as_they_are_printed(tmp_path: Path) -> None:
+    place = tmp_path / "my dir"
+    place.mkdir()
+    command = [*PROGRAM, "a b", "it's", "$HOME"]
+    done = call(tmp_path, "profile", *KNL, "-o", str(place / "p q.profile"), "--", *command)
+    done = call(tmp_path, *next_command(done))
+    assert done.returncode == 0, done.stderr
+    words = next_command(done)
+    # The fake program's own command line: what a profile says was run, word for word.
+    assert words[-4:] == [str(FAKE), "a b", "it's", "$HOME"]
+    plan = words[words.index("--plan") + 1]
+    done = call(tmp_path, "run", "--plan", plan, "--capacity", "1MiB", "--", *command)
+    words = next_command(done)
+    assert words == ["run", "--trace", "--plan", plan, "--capacity", "1MiB", "--", *command]
+    done = call(tmp_path, *words)
+    assert "tier 0 served 75.0 %" in done.stdout
+
+
+def test_json_stays_json_whatever_the_command_prints(tmp_path: Path) -> None:
+    shell = ["sh", "-c", 'echo noise; "$@"', "sh", *PROGRAM, "a"]
+    for verb in (["run"], ["profile", *KNL]):
+        done = call(tmp_path, *verb, "--json", "--", *shell)
+        assert json.loads(done.stdout)
+        assert "noise" in done.stderr
+
+
+def test_a_killed_guided_program_is_not_called_unannotated(tmp_path: Path) -> None:
+    done = call(tmp_path, "run", "--", "sh", "-c", "kill -9 $$")
+    assert done.returncode == 128 + signal.SIGKILL
+    assert "SIGKILL" in done.stderr
+    assert "thermocline-clang" not in done.stderr
+
+
+def test_ctrl_c_ends_the_command_and_keeps_the_status(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "thermocline", "run", "--", *PROGRAM, "--sleep", "a"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of the foreground
+    _, errors = process.communicate(timeout=20)
+    # Python, the fake program, answers with a traceback of its own; ours says one line.
+    assert process.returncode == 128 + signal.SIGINT
+    ours = [line for line in errors.splitlines() if line.startswith("thermocline: ")]
+    assert any("SIGINT" in line for line in ours)
+
+
+def test_a_profile_may_come_through_a_pipe(tmp_path: Path) -> None:
+    profiled(tmp_path, "a", "b")
+    done = subprocess.run(
+        f"{sys.executable} -m thermocline plan /dev/stdin {' '.join(KNL)} -o x.plan <p.profile",
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    plan = f"{sys.executable} -m thermocline plan /dev/stdin {' '.join(KNL)}"
+    done = subprocess.run(
+        f"cat p.profile | {plan} -o y.plan",
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "x.plan").read_text() == (tmp_path / "y.plan").read_text()

@@ -26,6 +26,6 @@ def doctor(
             [column("what"), column("state"), column("how to get it")],
             [[c.what, ("yes: " if c.ok else "no: ") + c.found, c.remedy] for c in checks],
         )
-        output.next_step("thermocline machine detect")
+        output.next_step("thermocline", "machine", "detect")
     if not all(check.ok for check in checks if check.needed):
         raise typer.Exit(1)

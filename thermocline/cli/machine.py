@@ -44,7 +44,7 @@ def list_machines(as_json: Json = False) -> None:
     output.table(
         [column("machine"), column("cores", True), column("tiers"), column("description")], rows
     )
-    output.next_step("thermocline machine show knl-7230")
+    output.next_step("thermocline", "machine", "show", "knl-7230")
 
 
 @app.command("show")
@@ -64,7 +64,7 @@ def show(
         output.emit_json(to_json(found))
         return
     print_machine(found)
-    output.next_step(f"thermocline plan PROFILE --machine {machine} --capacity 25%")
+    output.next_step("thermocline", "plan", "PROFILE", "--machine", machine, "--capacity", "25%")
 
 
 @app.command("detect")
@@ -104,7 +104,8 @@ def detect(
     for note in found.notes:
         output.note(note)
     if str(out) != "-":
-        output.next_step(f"thermocline machine show {path if path.is_absolute() else f'./{path}'}")
+        shown = path if path.is_absolute() else f"./{path}"
+        output.next_step("thermocline", "machine", "show", shown)
 
 
 def to_json(machine: "Machine") -> dict[str, Any]:

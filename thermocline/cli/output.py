@@ -2,6 +2,7 @@
 
 import io
 import json
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
@@ -61,6 +62,11 @@ def note(text: str) -> None:
     print(f"thermocline: {text}", file=sys.stderr)
 
 
-def next_step(command: str) -> None:
-    """The command to run next."""
-    print(f"next: {command}", file=sys.stderr)
+def next_step(*words: object) -> None:
+    """The command to run next, quoted so that a shell reads it back as these words."""
+    print(f"next: {shlex.join(str(word) for word in words)}", file=sys.stderr)
+
+
+def next_hint(text: str) -> None:
+    """What to do next where no one command does it."""
+    print(f"next: {text}", file=sys.stderr)

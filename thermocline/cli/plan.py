@@ -82,7 +82,7 @@ def plan(
     if request.limit_for(inputs[0]) < request.capacity.of(inputs[0].peak_resident_bytes):
         output.note(f"the capacity was lowered to all of {request.machine.tier[0].name}")
     print(f"wrote {path}")
-    output.next_step(f"thermocline run --plan {path} -- {' '.join(inputs[0].command) or 'CMD'}")
+    output.next_step("thermocline", "run", "--plan", path, "--", *(inputs[0].command or ["CMD"]))
 
 
 def _nonheap(text: str) -> "NonheapTier":
@@ -226,4 +226,4 @@ def _print_folds(folds: "list[Fold]", as_json: bool) -> None:
         "\npredicted shares of all traffic that the fast tier serves; "
         f"mean regret {units.format_share(mean)}, worst {units.format_share(worst)}"
     )
-    output.next_step("thermocline plan PROFILE... without --cross-validate, to write the plan")
+    output.next_hint("the same without --cross-validate writes the plan")

@@ -25,7 +25,9 @@ def profile(
         typer.Option("-o", "--output", help="[PROGRAM.PID.profile]"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON; the command's output goes to stderr.")
+    ] = False,
 ) -> None:
     """Measure what each site's data costs in memory traffic and capacity.
 
@@ -56,23 +58,23 @@ def profile(
     with tempfile.TemporaryDirectory(prefix="thermocline-profile-") as scratch:
         file = Path(scratch) / "config"
         file.write_text(config.for_profile(prefix, target), encoding="utf-8")
-        outcome = launch.launch(command, file)
+        outcome = launch.launch(command, file, aside=as_json)
     made = [path for path, stamp in sorted(_stamps(prefix).items()) if before.get(path) != stamp]
     if out is not None and len(made) == 1:
         made = [made[0].replace(out)]
     if outcome.text:
         output.note(outcome.text)
     if not made:
-        raise ThermoclineError(
-            f"no annotated program ran, so there is no profile: build {command[0]} with "
-            "thermocline-clang (for make: CC=thermocline-clang), or see 'thermocline doctor'"
-        )
+        raise ThermoclineError(launch.nothing_ran(command, outcome, "there is no profile"))
     profiles = [(path, model.load(path)) for path in made]
     if as_json:
         output.emit_json([_json(path, found) for path, found in profiles])
     else:
         for path, found in profiles:
             _print(path, found)
+        # Several processes of one program have the same to say.
+        for text in sorted({text for _, found in profiles for text in found.notes}):
+            output.note(text)
         _next(profiles, machine if len(target.tier) > 1 else EXAMPLE_MACHINE)
     raise typer.Exit(outcome.status)
 
@@ -154,14 +156,12 @@ def _print(path: Path, found: "Profile") -> None:
     if not found.complete:
         output.note(f"{path}: the program did not finish; this is what was seen until then")
     if found.unseen_instruction_share is None:
-        output.note("the share of instructions that was not seen is unknown (perf not permitted)")
+        print("the share of instructions that was not seen is unknown (perf not permitted)")
     else:
-        output.note(
+        print(
             f"{units.format_share(found.unseen_instruction_share)} of the instructions were in "
             "code that is not annotated; its traffic is missing"
         )
-    for text in found.notes:
-        output.note(text)
 
 
 def _next(profiles: "list[tuple[Path, Profile]]", machine: str) -> None:
@@ -169,5 +169,6 @@ def _next(profiles: "list[tuple[Path, Profile]]", machine: str) -> None:
 
     path, _ = max(profiles, key=lambda pair: pair[1].traffic_bytes)
     output.next_step(
-        f"thermocline plan {path} --machine {machine} --capacity 25% --strategy thermos"
+        *("thermocline", "plan", path, "--machine", machine),
+        *("--capacity", "25%", "--strategy", "thermos"),
     )

@@ -33,7 +33,10 @@ def run(
         typer.Option("-o", "--output", help="Write the report as JSON."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the report as JSON; CMD's output goes to stderr."),
+    ] = False,
 ) -> None:
     """Run a command with each site's data in its planned tier.
 
@@ -56,7 +59,7 @@ def run(
         file = Path(scratch) / "config"
         text = config.for_run(Path(scratch) / "report", chosen, setting, trace)
         file.write_text(text, encoding="utf-8")
-        outcome = launch.launch(command, file)
+        outcome = launch.launch(command, file, aside=as_json)
         reports, complaints = report.gather(Path(scratch))
     summary = _summary(chosen, setting, reports, outcome.status)
     if out is not None:
@@ -68,13 +71,13 @@ def run(
     if as_json:
         output.emit_json(summary)
     elif not reports:
-        output.note(_no_reports(command))
+        output.note(launch.nothing_ran(command, outcome, "nothing was guided"))
     else:
         _print(chosen, setting, reports, trace)
         if out is not None:
             print(f"wrote {out}")
         if not trace:
-            output.next_step(f"add --trace to see the traffic of each tier: {_again(plan)}")
+            output.next_step(*_again(plan, machine, capacity, command))
     raise typer.Exit(outcome.status)
 
 
@@ -110,15 +113,14 @@ def _prepare(plan: str, machine: str, capacity: str | None) -> "tuple[Plan, Sett
     return chosen, setting
 
 
-def _again(plan: str) -> str:
-    return f"thermocline run --trace --plan {plan} -- CMD"
-
-
-def _no_reports(command: list[str]) -> str:
-    return (
-        f"no annotated program ran, so nothing was guided: build {command[0]} with "
-        "thermocline-clang (for make: CC=thermocline-clang), or see 'thermocline doctor'"
-    )
+def _again(plan: str, machine: str, capacity: str | None, command: list[str]) -> list[str]:
+    """The same run, with the traffic counted."""
+    words = ["thermocline", "run", "--trace", "--plan", plan]
+    if machine != "detect":
+        words += ["--machine", machine]
+    if capacity is not None:
+        words += ["--capacity", capacity]
+    return [*words, "--", *command]
 
 
 def _summary(

@@ -130,7 +130,7 @@ def _print(program: Path, found: "SiteTable", profile: "Profile | None") -> None
     for text in found.notes:
         if not text.startswith("link\t"):
             output.note(text)
-    output.next_step(f"thermocline profile -- {_runnable(program)}")
+    output.next_step("thermocline", "profile", "--", _runnable(program))
 
 
 def _runnable(program: Path) -> str:
@@ -173,6 +173,4 @@ def _sweep(program: Path, as_json: bool) -> None:
             for step in steps
         ],
     )
-    output.next_step(
-        f"link with --thermocline-context=N, then: thermocline profile -- {_runnable(program)}"
-    )
+    output.next_hint("link with --thermocline-context=N, then thermocline profile")

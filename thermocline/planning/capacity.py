@@ -9,6 +9,8 @@ from thermocline.errors import Misuse
 
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)\s*%", re.ASCII)
 
+PAGE = 4096
+
 
 @dataclass(frozen=True)
 class Capacity:
@@ -37,4 +39,6 @@ def parse(text: str) -> Capacity:
         raise Misuse(f"capacity {text!r}: write it like 25% or 4GiB") from error
     if count <= 0:
         raise Misuse(f"capacity {text!r}: it must be above 0")
+    if text.strip().isdecimal() and count < PAGE:
+        raise Misuse(f"capacity {text!r} is less than a page: write it like 25% or 4GiB")
     return Capacity(text.strip(), None, count)

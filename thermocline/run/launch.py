@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from thermocline.errors import Misuse, ThermoclineError
+from thermocline.errors import Misuse, ThermoclineError, one_line
 
 CONFIG_VARIABLE = "THERMOCLINE_CONFIG"
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -30,18 +30,31 @@ class Outcome:
         return f"the command failed with status {self.status}" if self.status else ""
 
 
-def launch(command: Sequence[str], config: Path) -> Outcome:
-    """Runs the command; the terminal's Ctrl-C is the command's, other signals are passed on."""
-    if not command:
+def nothing_ran(command: Sequence[str], outcome: Outcome, so: str) -> str:
+    """Why no process left anything."""
+    if outcome.status > 128:  # killed: an annotated program may have had no time to write
+        return f"no annotated program ran to its end, so {so}"
+    return (
+        f"no annotated program ran, so {so}: build {one_line(command[0])} with thermocline-clang "
+        "(for make: CC=thermocline-clang), or see 'thermocline doctor'"
+    )
+
+
+def launch(command: Sequence[str], config: Path, aside: bool = False) -> Outcome:
+    """Runs the command; the terminal's Ctrl-C is the command's, other signals are passed on.
+
+    `aside`: its output goes to stderr, because stdout is for our JSON alone.
+    """
+    if not command or not command[0]:
         raise Misuse("give the command to run after --")
     environment = {**os.environ, CONFIG_VARIABLE: str(config.absolute())}
     start = time.monotonic()
     try:
-        process = subprocess.Popen(list(command), env=environment)
+        process = subprocess.Popen(list(command), env=environment, stdout=2 if aside else None)
     except FileNotFoundError as error:
-        raise ThermoclineError(f"can't run {command[0]}: no such program") from error
+        raise ThermoclineError(f"can't run {one_line(command[0])}: no such program") from error
     except OSError as error:
-        raise ThermoclineError(f"can't run {command[0]}: {error.strerror}") from error
+        raise ThermoclineError(f"can't run {one_line(command[0])}: {error.strerror}") from error
 
     def forward(number: int, _: FrameType | None) -> None:
         if process.poll() is None:
