@@ -8,6 +8,7 @@ import typer
 if TYPE_CHECKING:
     from thermocline.planning.model import Plan
     from thermocline.planning.planner import Fold, NonheapTier, Request
+    from thermocline.planning.predict import Prediction
     from thermocline.profiles.model import Profile
 
 
@@ -59,9 +60,9 @@ def plan(
         return
     path = out or _default_path(inputs[0], request)
     files.refuse_overwrite(path, force)
-    made = planner.make(inputs, request, names)
+    made, predictions = planner.make_and_predict(inputs, request, names)
     files.write_text(path, model.to_toml(made), force=True)
-    rows = _comparison(made, inputs, names, request)
+    rows = _comparison(made, predictions, inputs, names, request)
     if as_json:
         output.emit_json(
             {
@@ -101,20 +102,24 @@ def _default_path(profile: "Profile", request: "Request") -> Path:
 
 
 def _comparison(
-    made: "Plan", inputs: "list[Profile]", names: list[str], request: "Request"
+    made: "Plan",
+    predictions: "list[Prediction]",
+    inputs: "list[Profile]",
+    names: list[str],
+    request: "Request",
 ) -> list[dict[str, Any]]:
     """Predicted for each input, beside first touch."""
     from dataclasses import replace
 
     from thermocline.planning import planner
 
-    baseline = planner.make(inputs, replace(request, strategy="first-touch"))
+    compared = [(made.strategy, predictions)]
+    if made.strategy != "first-touch":
+        baseline = replace(request, strategy="first-touch")
+        compared.append(("first-touch", planner.make_and_predict(inputs, baseline)[1]))
     rows = []
-    for plan_, label in ((made, made.strategy), (baseline, "first-touch")):
-        if label == "first-touch" and made.strategy == "first-touch" and plan_ is baseline:
-            continue
-        for profile, name in zip(inputs, names, strict=True):
-            predicted = planner.predicted(plan_, profile, request)
+    for label, predicted_all in compared:
+        for profile, name, predicted in zip(inputs, names, predicted_all, strict=True):
             rows.append(
                 {
                     "strategy": label,

@@ -52,6 +52,13 @@ def check(request: Request) -> None:
 
 def make(profiles: Sequence[Profile], request: Request, names: Sequence[str] = ()) -> Plan:
     """A plan for one input, or across several."""
+    return make_and_predict(profiles, request, names)[0]
+
+
+def make_and_predict(
+    profiles: Sequence[Profile], request: Request, names: Sequence[str] = ()
+) -> tuple[Plan, list[Prediction]]:
+    """A plan, and what it would do to each of the inputs it was made from."""
     check(request)
     if not profiles:
         raise Misuse("a plan needs a profile: make one with 'thermocline profile -- CMD'")
@@ -91,13 +98,10 @@ def make(profiles: Sequence[Profile], request: Request, names: Sequence[str] = (
         gap=choice.gap,
         sites=sites,
     )
-    shares = [
-        share
-        for profile in profiles
-        if (share := predict(profile, plan, request.limits_for(profile)).fast_share) is not None
-    ]
+    predictions = [predicted(plan, profile, request) for profile in profiles]
+    shares = [each.fast_share for each in predictions if each.fast_share is not None]
     mean = sum(shares) / len(shares) if shares else None
-    return plan.model_copy(update={"predicted_fast_share": mean})
+    return plan.model_copy(update={"predicted_fast_share": mean}), predictions
 
 
 def predicted(plan: Plan, profile: Profile, request: Request) -> Prediction:

@@ -5,7 +5,6 @@ How to add one: docs/strategies.md.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cmp_to_key
 
 from thermocline.profiles.merge import Candidate
 
@@ -27,16 +26,15 @@ class Choice:
 Strategy = Callable[[Sequence[Candidate], int], Choice]
 
 
-def _hotter(first: Candidate, second: Candidate) -> int:
-    # Cross-multiplied: exact, and much faster than comparing fractions.
-    difference = second.traffic * first.bytes - first.traffic * second.bytes
-    return difference or (-1 if first.key < second.key else 1)
-
-
 def by_density(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Falling bandwidth per byte, ties by key; sites that need no room come first."""
     free = sorted((site for site in candidates if site.bytes == 0), key=lambda site: site.key)
-    return free + sorted((s for s in candidates if s.bytes), key=cmp_to_key(_hotter))
+    sized = [site for site in candidates if site.bytes]
+    # Two fractions that differ do so by more than 1 / bytes^2: scaled by this much they differ as
+    # integers too.  Exact, and much faster than comparing fractions.
+    scale = 2 * max((site.bytes for site in sized), default=1).bit_length()
+    sized.sort(key=lambda site: (-((site.traffic << scale) // site.bytes), site.key))
+    return free + sized
 
 
 def registry() -> dict[str, Strategy]:
