@@ -55,12 +55,17 @@ void count_allocated(SiteCache *cache, size_t bytes, uint64_t now) {
     cache->counters.allocated(bytes, now);
 }
 
-void *large_malloc(SiteCache *cache, size_t size, size_t align, uint64_t now) {
+void *large_malloc(ThreadHeap *heap, SiteCache *cache, size_t size, size_t align, bool zero,
+                   uint64_t now) {
     if (size > PTRDIFF_MAX || align > site_heap_range.bytes)
         return nullptr;
     size_t units = size ? (size + unit_bytes - 1) / unit_bytes : 1;
     size_t align_units = align > unit_bytes ? align / unit_bytes : 1;
-    Span *span = span_make_large(cache->site, units, align_units);
+    Span *span = unpark_large(heap, cache->site, units, align_units);
+    if (span && zero)
+        memset(unit_address(span_unit(span)), 0, size);
+    if (!span)
+        span = span_make_large(cache->site, units, align_units);
     if (!span)
         return nullptr;
     span->large_bytes = size;
@@ -90,6 +95,9 @@ Place place_of(const void *block) {
     if (!tables) {
         if (in_span)
             invalid("thermocline: the program frees a pointer into the middle of a block\n");
+        if (!(span->large_link.load(std::memory_order_relaxed) & link_live))
+            invalid("thermocline: the program frees a block that it does not hold; look for a "
+                    "double free\n");
         return {span, nullptr, 0, owner & site_heap_site_mask};
     }
     unsigned slot = slot_index(in_span, tables->size_class);
@@ -182,7 +190,7 @@ void *site_heap_malloc(uint32_t site, size_t size, size_t align, bool zero) {
         return nullptr;
     uint64_t now = stats_now();
     if (size > largest_slot || align > largest_slot_align)
-        return large_malloc(cache, size, align, now);
+        return large_malloc(heap, cache, size, align, zero, now);
     unsigned size_class = class_for(size, align);
     Bin *bin = site_bin(heap, cache, size_class);
     if (!bin)
@@ -231,7 +239,7 @@ void site_heap_free(void *block) {
     size_t bytes = block_bytes(place);
     cache->counters.freed(bytes, stats_now(), block_birth(place));
     if (!place.tables) {
-        span_release(place.span);
+        park_large(heap, place.span);
         return;
     }
     if (place.tables->tagged) {

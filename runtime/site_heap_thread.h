@@ -36,6 +36,10 @@ struct ThreadHeap {
     // bounds what empty spans hold, without a system call each time a span empties.
     Bin *resting[resting_bins];
     unsigned next_resting;
+    static constexpr unsigned parked_most = 8;
+    static constexpr size_t parked_units_most = 32; // 2 MiB
+    Span *parked[parked_most];                      // the oldest first; null behind the last
+    size_t parked_units;
     char *arena, *arena_end;
     std::atomic<uintptr_t> stack_frame; // an address on the thread's stack
     ThreadHeap *next_heap, *next_unused;
@@ -63,6 +67,19 @@ struct Slot {
 };
 Slot bin_take(ThreadHeap *, Bin *);
 void slot_give(ThreadHeap *, Span *, unsigned index);
+// Releases the full spans that other threads emptied.
+void take_returned(ThreadHeap *);
+// Leaves the bin's spans to other threads.
+void end_bin(Bin *);
+void lock_abandoned(); // for fork
+void unlock_abandoned();
+
+// Large blocks that a thread freed keep their pages for a while, for the next of the same site and
+// size: else each pair of a malloc and a free costs two system calls and a fault per page.  At
+// most ThreadHeap::parked_units_most units a thread.
+void park_large(ThreadHeap *, Span *);
+Span *unpark_large(ThreadHeap *, uint32_t site, size_t units, size_t align_units);
+void release_parked(ThreadHeap *);
 
 // A site earns spans of its own, thread by thread and class by class, by what it holds in tagged
 // ones, or by what rounding up to whole lines has cost.  Earlier would waste memory: the site's old

@@ -133,7 +133,9 @@ void stats_longest_live(uint64_t now, uint64_t *ages, uint32_t end) {
             continue;
         SpanTables *tables = span->tables.load(std::memory_order_acquire);
         if (!tables) { // large
-            note(owner & site_heap_site_mask, span->large_link.load(std::memory_order_relaxed));
+            uint16_t link = span->large_link.load(std::memory_order_relaxed);
+            if (link & link_live)
+                note(owner & site_heap_site_mask, link);
             size_t units = span->large_units.load(std::memory_order_relaxed);
             unit += units ? units - 1 : 0;
             continue;

@@ -107,7 +107,7 @@ TEST_WITH_CONFIG(handlers_of_fork_may_allocate_guided, guides_unannotated) {
 TEST_WITH_CONFIG(handlers_of_fork_may_allocate_profiled, profiled) { fork_from_a_new_thread(); }
 
 TEST_WITH_CONFIG(locked_memory_is_cleared, profiled) {
-    const size_t bytes = 512 << 10;
+    const size_t bytes = 4 << 20;
     for (int i = 0; i < 4; i++) {
         char *block = static_cast<char *>(calloc(1, bytes));
         size_t dirty = 0;

@@ -104,7 +104,7 @@ TEST(fresh_zeroed_memory_is_not_touched) {
 
 TEST(freed_pages_go_back_to_the_kernel) {
     expect_true(site_heap_reserve());
-    size_t bytes = 1 << 20;
+    size_t bytes = 2 << 20;
     void *block = take(1, bytes);
     memset(block, 1, bytes);
     site_heap_free(block);
@@ -113,6 +113,37 @@ TEST(freed_pages_go_back_to_the_kernel) {
     for (unsigned char page : pages)
         expect_eq(page & 1, 0);
     expect_eq(tc_owner_of(address(block)), 0u);
+}
+
+// So that a loop of malloc and free costs no system calls.
+TEST(a_few_freed_large_blocks_wait_for_their_site) {
+    expect_true(site_heap_reserve());
+    size_t bytes = 200000;
+    std::thread([bytes] {
+        void *block = take(1, bytes);
+        memset(block, 1, bytes);
+        site_heap_free(block);
+        void *other = take(2, bytes), *same = take(1, bytes);
+        expect_ne(other, block); // no page goes to another site
+        expect_eq(same, block);
+        site_heap_free(same);
+        auto *zeroed = static_cast<char *>(site_heap_malloc(1, bytes, 16, true));
+        expect_eq(static_cast<void *>(zeroed), block);
+        size_t dirty = 0;
+        for (size_t at = 0; at < bytes; ++at)
+            dirty += zeroed[at] != 0;
+        expect_eq(dirty, size_t(0));
+        site_heap_free(zeroed);
+        site_heap_free(other);
+
+        std::vector<void *> many;
+        for (int i = 0; i < 100; ++i)
+            many.push_back(take(1, bytes));
+        for (void *each : many)
+            site_heap_free(each);
+        expect_le(units_in_use() * unit_bytes, size_t(2 << 20));
+    }).join();
+    expect_eq(units_in_use(), size_t(0)); // the thread's end gives them back
 }
 
 // A site shares tagged spans, at most one block a line, until what it holds pays for its own.

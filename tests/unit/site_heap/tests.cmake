@@ -1,6 +1,7 @@
 # The profiling heap, by itself: compiled into its tests, so that sanitizers see through it.
 set(site_heap_sources ${runtime}/own_memory.cpp ${runtime}/site_heap.cpp
   ${runtime}/site_heap_range.cpp ${runtime}/site_heap_span.cpp ${runtime}/site_heap_thread.cpp
+  ${runtime}/site_heap_bin.cpp ${runtime}/site_heap_large.cpp
   ${runtime}/site_stats.cpp)
 set(residency_sources ${runtime}/page_scan.cpp ${runtime}/nonheap.cpp ${runtime}/residency.cpp
   ${runtime}/series.cpp)
