@@ -141,7 +141,8 @@ def test_nonheap_is_charged_to_its_tier(make_profile: MakeProfile) -> None:
     profile = make_profile(
         [site("(stack)", 5, 60, touch=0.0, kind="nonheap"), site("a", 10, 100, touch=1.0)]
     )
-    found = predict(profile, plan(["a"]), [100, None])
+    reserved = plan(["a"]).model_copy(update={"nonheap_bytes": 60})
+    found = predict(profile, reserved, [100, None])
     assert found.traffic == [5 + 4, 6]
 
 
@@ -224,3 +225,23 @@ def test_any_text_is_a_plan_or_one_line(text: str) -> None:
         model.parse(text, "p")
     except BadFile as error:
         assert "\n" not in str(error)
+
+
+def test_the_heap_is_predicted_within_what_a_run_gives_it(make_profile: MakeProfile) -> None:
+    # Non-heap data peaks early and is small ever after; a run keeps room for its peak all along.
+    page = 4096
+    series = {"read_bytes": [0, 100], "write_bytes": [0, 0], "resident_bytes": [0, 6 * page]}
+    other = {"read_bytes": [0, 0], "write_bytes": [0, 0], "resident_bytes": [5 * page, page]}
+    profile = make_profile(
+        [
+            site("hot", 100, 6 * page, 0.1, series=series),
+            site("(other)", 0, 5 * page, 0.0, kind="nonheap", series=other),
+        ],
+        series={"interval_seconds": 0.1, "count": 2},
+    )
+    plan = Plan(strategy="first-touch", default_tier=0, nonheap_tier=0, nonheap_bytes=5 * page)
+    found = predict(profile, plan, [8 * page, None])
+    assert found.fast_share == pytest.approx(0.5)  # 3 of 6 pages, not the 6 that lie free
+    assert found.spilled[0] == 3 * page
+    unreserved = plan.model_copy(update={"nonheap_bytes": 0})
+    assert predict(profile, unreserved, [8 * page, None]).fast_share == pytest.approx(1.0)

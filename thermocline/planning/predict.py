@@ -4,6 +4,7 @@ Capacity is charged as the kernel does it, when pages are first touched: sites t
 same interval are charged in order of their first touch, what does not fit in its tier goes to
 the next, freed pages give their room back, and nothing moves.  A site's traffic is spread evenly
 over its resident bytes.  Both are approximations, so every figure from here is *predicted*.
+As in a run, the heap has what the plan's `nonheap_bytes` leave of the tier, all the time.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ import numpy.typing as npt
 from thermocline.planning.model import Plan
 from thermocline.profiles.model import Profile
 from thermocline.profiles.timeline import Floats
+
+PAGE = 4096
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ def predict(profile: Profile, plan: Plan, limits: Sequence[int | None]) -> Predi
     room = [np.inf if limit is None else float(limit) for limit in limits]
     room[-1] = np.inf
 
+    is_heap = np.array([s.kind != "nonheap" for s in sites], np.bool_)
+    heap_room = heap_limits(plan, room)
     placed = np.zeros((tiers, len(sites)))
     served = np.zeros((tiers, len(sites)))
     peak = np.zeros(tiers)
@@ -55,15 +60,16 @@ def predict(profile: Profile, plan: Plan, limits: Sequence[int | None]) -> Predi
         pending = np.zeros(len(sites))
         for tier in range(tiers):
             pending = pending + np.where(wanted == tier, overflow, 0.0)
-            free = room[tier] - placed[tier].sum()
-            taken = _first_come(pending, free)
-            placed[tier] += taken
-            pending = pending - taken
+            for mine, limit in ((is_heap, heap_room[tier]), (~is_heap, room[tier])):
+                free = limit - placed[tier, mine].sum()
+                taken = _first_come(np.where(mine, pending, 0.0), free)
+                placed[tier] += taken
+                pending = pending - taken
         tier_bytes = placed.sum(axis=1)
         peak = np.maximum(peak, tier_bytes)
         misplaced = [placed[tier + 1 :, wanted == tier].sum() for tier in range(tiers)]
         spilled = np.maximum(spilled, misplaced)
-        served += moved * _fractions(placed, wanted, room, tier_bytes)
+        served += moved * _fractions(placed, wanted, heap_room, placed[:, is_heap].sum(axis=1))
     seen = served.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(seen > 0, totals / seen, 0.0)
@@ -72,6 +78,16 @@ def predict(profile: Profile, plan: Plan, limits: Sequence[int | None]) -> Predi
         [round(float(value)) for value in peak],
         [round(float(value)) for value in spilled],
     )
+
+
+def heap_limits(plan: Plan, room: Sequence[float]) -> list[float]:
+    """What of each tier the heap may have; a page at least, since 0 means no limit to a run."""
+    limits = list(room)
+    tier = plan.nonheap_tier
+    if tier != "none" and tier < len(limits):
+        limit = limits[tier]
+        limits[tier] = max(min(PAGE, limit), limit - plan.nonheap_bytes)
+    return limits
 
 
 def _first_come(demand: Floats, free: float) -> Floats:
