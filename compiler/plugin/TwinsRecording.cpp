@@ -273,10 +273,10 @@ void TwinsRecording::recordGroup(ArrayRef<Reference> group, Value *now, uint64_t
                                     builder.getInt32(TC_FILTER_MULTIPLIER));
     Value *offset = builder.CreateAnd(builder.CreateLShr(hash, TC_HASH_SHIFT), TC_HASH_MASK);
     Value *entry = builder.CreateGEP(i8, recorder, builder.CreateZExt(offset, i64));
-    auto field = [&](uint64_t inEntry) {
-        return builder.CreateConstGEP1_64(i8, entry, offsetof(tc_recorder, filter) + inEntry);
-    };
-    Value *known = builder.CreateLoad(i64, field(offsetof(tc_filter_entry, line)));
+    Value *way = builder.CreateLoad(
+        builder.getPtrTy(), builder.CreateConstGEP1_64(i8, entry, offsetof(tc_recorder, filter)));
+    auto field = [&](uint64_t inWay) { return builder.CreateConstGEP1_64(i8, way, inWay); };
+    Value *known = builder.CreateLoad(i64, field(offsetof(tc_way, line)));
     Value *hit;
     if (staysInLine(group, start, end)) {
         hit = builder.CreateICmpEQ(known, line);
@@ -291,18 +291,18 @@ void TwinsRecording::recordGroup(ArrayRef<Reference> group, Value *now, uint64_t
     SplitBlockAndInsertIfThenElse(hit, at->getIterator(), &then, &otherwise,
                                   MDBuilder(context).createLikelyBranchWeights());
     builder.SetInsertPoint(then);
-    auto count = [&](uint64_t inEntry, uint64_t n) {
-        Value *counter = field(inEntry);
+    auto count = [&](uint64_t inWay, uint64_t n) {
+        Value *counter = field(inWay);
         builder.CreateStore(
             builder.CreateAdd(builder.CreateLoad(i64, counter), builder.getInt64(n)), counter);
     };
     if (loads)
-        count(offsetof(tc_filter_entry, loads), loads);
+        count(offsetof(tc_way, loads), loads);
     if (stores)
-        count(offsetof(tc_filter_entry, stores), stores);
+        count(offsetof(tc_way, stores), stores);
     uint64_t lastStamp = firstStamp + TC_STAMPS_PER_REFERENCE * (group.size() - 1);
     builder.CreateStore(builder.CreateAdd(now, builder.getInt64(lastStamp)),
-                        field(offsetof(tc_filter_entry, stamp)));
+                        field(offsetof(tc_way, stamp)));
 
     builder.SetInsertPoint(otherwise);
     CallInst *call = callRecorder(

@@ -6,12 +6,21 @@ using namespace tc;
 
 static Recorder &whole(tc_recorder *r) { return *reinterpret_cast<Recorder *>(r); }
 
+static tc_way *way_of(Recorder &r, uint64_t line) {
+    tc_way *way = filter_entry(r, line);
+    return way->line == line ? way : miss(r, line);
+}
+
+static void count(tc_way *way, uint64_t stamp, bool store) {
+    if (!way)
+        return;
+    add(way->loads, !store);
+    add(way->stores, store);
+    way->stamp = stamp;
+}
+
 static void refer(Recorder &r, uint64_t line, uint64_t stamp, bool store) {
-    tc_filter_entry &entry = filter_entry(r, line);
-    if (entry.line != line)
-        miss(r, line);
-    add(store ? entry.stores : entry.loads, 1);
-    entry.stamp = stamp;
+    count(way_of(r, line), stamp, store);
 }
 
 // Each line of the bytes once, with stamps of the recorder's own taking.
@@ -26,13 +35,20 @@ static void refer_range(Recorder &r, uintptr_t start, uint64_t bytes, bool store
 void tc_record_group(tc_recorder *recorder, uintptr_t address, const tc_group *group,
                      uint64_t stamp) {
     Recorder &r = whole(recorder);
+    // The group's bytes lie in at most two lines, and mostly in one.
+    uint64_t known = ~uint64_t(0);
+    tc_way *way = nullptr;
     for (uint32_t i = 0; i < group->count; i++) {
         tc_reference reference = group->references[i];
         uintptr_t start = address + reference.offset;
         uint64_t bytes = reference.bytes_and_store >> 1;
         bool store = reference.bytes_and_store & 1;
         uint64_t line = start >> TC_LINE_SHIFT, last = (start + bytes - 1) >> TC_LINE_SHIFT;
-        refer(r, line, stamp, store);
+        if (line != known || !way || way->line != line) {
+            way = way_of(r, line);
+            known = line;
+        }
+        count(way, stamp, store);
         if (last != line)
             refer(r, last, stamp + 1, store);
         stamp += TC_STAMPS_PER_REFERENCE;

@@ -2,9 +2,10 @@
  * plugin as well, which emits the same layouts as IR (compiler/plugin/Twins.cpp).
  *
  * A twin finds out by itself whether a reference hits its thread's *filter*: a
- * hashed selection of the lines that are in the modelled first-level cache.  A hit
- * only counts and stamps the line with the thread's clock; everything else is the
- * recorder's.  LRU order in the first level is the order of the stamps.
+ * hashed selection of the lines that are in the modelled first-level cache, as
+ * pointers to the ways that hold them.  A hit only counts and stamps the way with the
+ * thread's clock; everything else is the recorder's.  LRU order in the first level is
+ * the order of the stamps.
  */
 #pragma once
 #include <stdint.h>
@@ -13,7 +14,7 @@ enum {
     TC_LINE_SHIFT = 6,
     TC_FILTER_BITS = 10,
     TC_FILTER_ENTRIES = 1 << TC_FILTER_BITS,
-    TC_ENTRY_SHIFT = 5,         /* sizeof(struct tc_filter_entry) */
+    TC_ENTRY_SHIFT = 3,         /* a pointer's size */
     TC_STAMPS_PER_REFERENCE = 2 /* one for each line that it may touch */
 };
 
@@ -22,16 +23,18 @@ enum {
  * the multiplier is part of the instruction. */
 #define TC_FILTER_MULTIPLIER 0x9E3779B1u
 
-struct tc_filter_entry {
-    uint64_t line; /* line number; 0: none */
+/* A way of the first level. */
+struct tc_way {
+    uint64_t line; /* line number; 0: empty */
     uint64_t loads, stores;
-    uint64_t stamp;
+    uint64_t stamp; /* last use */
 };
 
 struct tc_recorder {
     uint64_t clock;
     uint64_t unused[7];
-    struct tc_filter_entry filter[TC_FILTER_ENTRIES];
+    /* Never null; a way that holds another line by now tells so itself. */
+    struct tc_way *filter[TC_FILTER_ENTRIES];
     /* The recorder's own follows. */
 };
 

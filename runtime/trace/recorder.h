@@ -11,42 +11,37 @@ using thermocline::CacheGeometry;
 using thermocline::CacheLine;
 
 constexpr unsigned max_cache_levels = 4;
-constexpr uint32_t not_filtered = ~0u;
 
 // What traffic is charged to: the kinds of non-heap memory, then the sites (or tiers).
 constexpr uint32_t first_site_owner = nonheap_kinds;
 constexpr uint32_t max_owner = CacheLine::max_owner;
 
-// The first level, by way.  While a line is in the filter, the filter's stamp is its last
-// use; otherwise it is `stamp`.
-struct FirstLevel {
-    uint64_t *line; // 0: empty
-    const uint64_t **last_use;
-    uint64_t *stamp;
-    uint32_t *filter; // index of the filter's entry, or not_filtered
-    uint8_t *dirty;
-};
-
-// What a level is still to be asked: line << 1 | is a write-back, in order.
-constexpr unsigned queue_length = 32;
+// What a level is still to be asked, in order: lines that the level before misses, and
+// (dirty) lines that it writes back.  A level asks at most two things of the next one
+// for each that it is asked itself.
+constexpr unsigned queue_length = 128;
 struct Waiting {
     uint32_t count;
-    uint64_t lines[queue_length];
+    CacheLine lines[queue_length << (max_cache_levels - 1)];
 };
 
 struct Recorder {
-    tc_recorder twins; // first: what twins see
-    uint32_t way[TC_FILTER_ENTRIES];
-    uint32_t owner[TC_FILTER_ENTRIES];
-    FirstLevel first;
+    tc_recorder twins;           // first: what twins see
+    tc_way no_way;               // what the filter's empty entries point to
+    tc_way *ways;                // the first level, set by set
+    uint32_t *state;             // by way: owner << 1 | dirty before its counts
     Cache own[max_cache_levels]; // the private levels from the second on
     Waiting waiting[max_cache_levels];
     Traffic *traffic;    // by owner
     uintptr_t busy;      // the stack address of the miss being served, or 0
     unsigned char *held; // lock held by it
+    uint32_t locks;      // whether levels are to be locked: for the batch at hand
+    uint32_t serving;    // a batch is at hand
     uintptr_t stack_low, stack_high;
     Recorder *next;
     uint32_t in_use;
+    // The program's vector registers, while a batch is at hand.
+    alignas(64) unsigned char registers[2752];
 };
 
 // The hierarchy; constant after trace_start, but for the shared levels' contents.
@@ -57,17 +52,31 @@ struct Model {
     Cache shared[max_cache_levels];
     unsigned char *locks[max_cache_levels]; // for groups of a shared level's sets
     bool by_tier;                           // owners are tiers, not sites
+    bool several;                           // more than one recorder was ever made
+    void (*serve)(Recorder &);              // the levels behind the first
+    bool vectors;                           // serve uses vector registers
     Recorder *recorders;                    // all that were ever made
 };
 extern Model model;
 
 constexpr unsigned lock_groups = 512, lock_stride = 64;
 
-// Brings a line into the filter.  Afterwards the entry is the line's, unless a signal's
-// handler interrupted the recorder itself: then nothing happens.
-void miss(Recorder &, uint64_t line);
-// Ends a filter entry: its counts go to its owner, its stamp to the first level.
-void settle(Recorder &, uint32_t entry);
+// The levels behind the first serve what waits (levels.h), without vector registers and
+// with those that the processor may have.
+void serve_levels(Recorder &);
+void serve_levels_avx2(Recorder &);
+void serve_levels_avx512(Recorder &);
+
+// The way that holds a line, which is brought in if need be; null if a signal's handler
+// interrupted the recorder itself: then nothing happens.
+tc_way *miss(Recorder &, uint64_t line);
+// A way's counts go to its owner.
+void settle(Recorder &, uint64_t way);
+// Calls visit(way) for each way of the first level.
+template <class Visit> void each_way(const Recorder &, Visit visit) {
+    for (uint64_t way = 0; way < model.first_sets * model.geometry[0].ways; way++)
+        visit(way);
+}
 // Serves what waits, so that the numbers are complete.
 void flush(Recorder &);
 // A thread ends: what its private levels hold dirty goes to the level behind them.
@@ -75,12 +84,11 @@ void drain(Recorder &);
 
 uint32_t owner_of(const Recorder &, uintptr_t address);
 
-inline uint64_t filter_offset(uint64_t line) { return TC_FILTER_OFFSET(line); }
-inline tc_filter_entry &filter_entry(Recorder &r, uint64_t line) {
-    return *reinterpret_cast<tc_filter_entry *>(reinterpret_cast<char *>(r.twins.filter) +
-                                                filter_offset(line));
+inline tc_way *&filter_entry(Recorder &r, uint64_t line) {
+    return *reinterpret_cast<tc_way **>(reinterpret_cast<char *>(r.twins.filter) +
+                                        TC_FILTER_OFFSET(line));
 }
-inline void add(uint64_t &counter, uint64_t n) {
+[[gnu::always_inline]] inline void add(uint64_t &counter, uint64_t n) {
     __atomic_store_n(&counter, __atomic_load_n(&counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
 }
 

@@ -6,6 +6,7 @@
 #include "tier_traffic.h"
 #include "unseen.h"
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 __thread tc_recorder *tc_recorder_here __attribute__((tls_model("initial-exec")));
@@ -41,14 +42,13 @@ static void unlock() { __atomic_store_n(&making, 0, __ATOMIC_RELEASE); }
 // like a stack that can't grow.
 static Recorder *make() {
     size_t ways = model.first_sets * model.geometry[0].ways;
-    // One piece: the recorder, the other private levels, and the first level's arrays in
-    // order of their elements' size.
-    size_t bytes = (sizeof(Recorder) + 63) & ~size_t(63), own = bytes;
+    // One piece: the recorder, the first level and the other private levels.
+    size_t first = (sizeof(Recorder) + 63) & ~size_t(63);
+    size_t state = first + ways * sizeof(tc_way);
+    size_t own = (state + ways * sizeof(uint32_t) + 63) & ~size_t(63), bytes = own;
     for (unsigned level = 1; level < model.levels; level++)
         if (!model.geometry[level].shared)
             bytes += Cache::words(model.geometry[level]) * sizeof(uint64_t);
-    size_t first = bytes;
-    bytes += ways * (3 * sizeof(uint64_t) + sizeof(uint32_t) + sizeof(uint8_t));
     auto *memory = static_cast<char *>(map_huge(bytes));
     void *traffic = map((size_t(max_owner) + 1) * sizeof(Traffic));
     if (!memory || !traffic)
@@ -57,15 +57,10 @@ static Recorder *make() {
     auto *r = reinterpret_cast<Recorder *>(memory);
     r->traffic = static_cast<Traffic *>(traffic);
     r->twins.clock = 1;
-    r->first.line = reinterpret_cast<uint64_t *>(memory + first);
-    r->first.stamp = r->first.line + ways;
-    r->first.last_use = reinterpret_cast<const uint64_t **>(r->first.stamp + ways);
-    r->first.filter = reinterpret_cast<uint32_t *>(r->first.last_use + ways);
-    r->first.dirty = reinterpret_cast<uint8_t *>(r->first.filter + ways);
-    for (size_t way = 0; way < ways; way++) {
-        r->first.filter[way] = not_filtered;
-        r->first.last_use[way] = &r->first.stamp[way];
-    }
+    for (tc_way *&way : r->twins.filter)
+        way = &r->no_way;
+    r->ways = reinterpret_cast<tc_way *>(memory + first);
+    r->state = reinterpret_cast<uint32_t *>(memory + state);
     for (unsigned level = 1; level < model.levels; level++) {
         if (model.geometry[level].shared)
             continue;
@@ -100,14 +95,26 @@ static void after_fork_child() {
         if (r != mine) {
             r->busy = 0;
             r->held = nullptr;
+            r->serving = 0;
+            for (Waiting &waiting : r->waiting)
+                waiting.count = 0;
             drain(*r);
             r->in_use = 0;
         }
-        for (uint32_t i = 0; i < TC_FILTER_ENTRIES; i++)
-            settle(*r, i);
+        each_way(*r, [&](uint64_t way) { settle(*r, way); });
         flush(*r);
         madvise(r->traffic, (size_t(max_owner) + 1) * sizeof(Traffic), MADV_DONTNEED);
     }
+}
+
+// The levels behind the first are faster with vectors.
+static void choose_vectors() {
+    __builtin_cpu_init(); // constructors may not have run yet
+    model.vectors = __builtin_cpu_supports("avx2");
+    model.serve = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
+                      ? serve_levels_avx512
+                  : model.vectors ? serve_levels_avx2
+                                  : serve_levels;
 }
 
 bool trace_start(const Config &config, const char **why) {
@@ -151,6 +158,7 @@ bool trace_start(const Config &config, const char **why) {
     model.by_tier = config.heap == HeapMode::guided && tier_traffic_start(config);
     owners_find_globals();
     unseen_start();
+    choose_vectors();
     model.levels = config.cache_levels;
     return true;
 }
@@ -171,14 +179,13 @@ static void sum_up(Traffic *owners, uint32_t count) {
     for (Recorder *r = __atomic_load_n(&model.recorders, __ATOMIC_ACQUIRE); r; r = r->next) {
         for (uint32_t owner = 0; owner < count; owner++)
             add_to(owners[owner], r->traffic[owner]);
-        for (uint32_t i = 0; i < TC_FILTER_ENTRIES; i++) {
-            const tc_filter_entry &entry = r->twins.filter[i];
-            uint32_t owner = __atomic_load_n(&r->owner[i], __ATOMIC_RELAXED);
+        each_way(*r, [&](uint64_t way) {
+            uint32_t owner = __atomic_load_n(&r->state[way], __ATOMIC_RELAXED) >> 1;
             if (owner >= count)
-                continue;
-            owners[owner].loads += __atomic_load_n(&entry.loads, __ATOMIC_RELAXED);
-            owners[owner].stores += __atomic_load_n(&entry.stores, __ATOMIC_RELAXED);
-        }
+                return;
+            owners[owner].loads += __atomic_load_n(&r->ways[way].loads, __ATOMIC_RELAXED);
+            owners[owner].stores += __atomic_load_n(&r->ways[way].stores, __ATOMIC_RELAXED);
+        });
     }
 }
 
@@ -213,23 +220,38 @@ void trace_owner_changed(const void *p, uint64_t bytes) {
     auto *r = reinterpret_cast<Recorder *>(tc_recorder_here);
     if (!r || !bytes)
         return;
-    flush(*r);
     uint64_t first = reinterpret_cast<uintptr_t>(p) >> TC_LINE_SHIFT;
     uint64_t last = (reinterpret_cast<uintptr_t>(p) + bytes - 1) >> TC_LINE_SHIFT;
-    if (last - first < TC_FILTER_ENTRIES) {
+    // Out of the filter: the next reference asks anew whose the line is.
+    auto forget = [&](tc_way *&entry) {
+        if (entry->line < first || entry->line > last)
+            return;
+        settle(*r, uint64_t(entry - r->ways));
+        entry = &r->no_way;
+    };
+    if (last - first < TC_FILTER_ENTRIES)
         for (uint64_t line = first; line <= last; line++)
-            if (filter_entry(*r, line).line == line)
-                settle(*r, uint32_t(filter_offset(line) >> TC_ENTRY_SHIFT));
-        return;
-    }
-    for (uint32_t i = 0; i < TC_FILTER_ENTRIES; i++)
-        if (r->twins.filter[i].line >= first && r->twins.filter[i].line <= last)
-            settle(*r, i);
+            forget(filter_entry(*r, line));
+    else
+        for (tc_way *&entry : r->twins.filter)
+            forget(entry);
 }
 
 } // namespace tc
 
 using namespace tc;
+
+// As long as there is one thread, it locks nothing.
+static void end_solitude(const Recorder &only) {
+    if (model.several)
+        return;
+    __atomic_store_n(&model.several, true, __ATOMIC_SEQ_CST);
+    // The batch that it may be at is short, unless a handler that runs on top of it waits
+    // for us.
+    for (unsigned turn = 0; turn < 10000 && __atomic_load_n(&only.serving, __ATOMIC_SEQ_CST);
+         turn++)
+        sched_yield();
+}
 
 tc_recorder *tc_recorder_make(void) {
     if (tc_recorder_here)
@@ -242,6 +264,8 @@ tc_recorder *tc_recorder_make(void) {
         r = make();
         r->in_use = 1;
         r->next = model.recorders;
+        if (r->next)
+            end_solitude(*r->next);
         __atomic_store_n(&model.recorders, r, __ATOMIC_RELEASE);
     }
     r->in_use = 1;

@@ -38,11 +38,16 @@ static void expect_lru(uint32_t ways, uint64_t sets, unsigned seed) {
                 line = {number, true, owner ? owner : line.owner};
             lines.push_back(line);
         }
-        bool found = dirty ? cache.touch_dirty(number, owner) : cache.touch(number);
-        expect_eq(found, here);
-        if (found)
+        uint64_t *set = cache.set(number);
+        unsigned place = cache.find(set, number);
+        expect_eq(place < ways, here);
+        if (place < ways) {
+            CacheLine old(set[place]), line(number, true, owner ? owner : old.owner());
+            cache.put_first(set, place, dirty ? line.word() : old.word());
             continue;
-        CacheLine victim = cache.insert(number, dirty, owner);
+        }
+        CacheLine victim(set[ways - 1]);
+        cache.put_first(set, ways - 1, CacheLine(number, dirty, owner).word());
         expect_eq(victim.present(), lines.size() == ways);
         if (lines.size() == ways) {
             evictions++;

@@ -39,12 +39,12 @@ void record(uintptr_t address, std::span<const Member> members) {
     for (const Member &member : members)
         end = std::max(end, unsigned(member.offset + member.bytes));
     uint64_t line = address >> 6, last = (address + end - 1) >> 6;
-    auto *entry = reinterpret_cast<tc_filter_entry *>(reinterpret_cast<char *>(r->filter) +
-                                                      TC_FILTER_OFFSET(line));
-    if (entry->line == line && last == line) {
+    tc_way *way =
+        *reinterpret_cast<tc_way **>(reinterpret_cast<char *>(r->filter) + TC_FILTER_OFFSET(line));
+    if (way->line == line && last == line) {
         for (const Member &member : members)
-            (member.store ? entry->stores : entry->loads)++;
-        entry->stamp = stamp + TC_STAMPS_PER_REFERENCE * (members.size() - 1);
+            (member.store ? way->stores : way->loads)++;
+        way->stamp = stamp + TC_STAMPS_PER_REFERENCE * (members.size() - 1);
         return;
     }
     alignas(8) char memory[sizeof(tc_group) + 8 * sizeof(tc_reference)];
@@ -91,11 +91,18 @@ class Stream {
     size_t bytes, walk = 0, power = 0;
 };
 
+// What serves the levels behind the first, instead of what the processor is best at.
+void (*serve_by)(tc::Recorder &) = nullptr;
+
 void expect_same(const std::vector<CacheGeometry> &levels, unsigned seed, unsigned steps) {
     char *memory = make_owned_memory(units);
     const char *why = "";
     expect_true(tc::trace_start(config_of(levels), &why));
     expect_str(why, "");
+    if (serve_by) {
+        tc::model.serve = serve_by;
+        tc::model.vectors = serve_by != tc::serve_levels;
+    }
     ReferenceHierarchy reference(levels, [](uint64_t line) { return owner_in_test(line << 6); });
     Stream stream(seed, memory, size_t(units) << site_heap_unit_shift);
 
@@ -163,6 +170,17 @@ TEST(sets_no_power_of_two) {
     expect_same({{48 * 1024 * 3 / 2, 12, 64, false}, {90 * 65536 / 4, 15, 64, true}}, 9, 200000);
 }
 TEST(twenty_ways) { expect_same({l1, {20 * 64 * 512, 20, 64, true}}, 10, 200000); }
+
+TEST(without_vector_registers) {
+    serve_by = tc::serve_levels;
+    expect_same({l1, l2, {20 * 64 * 512, 20, 64, true}}, 11, 100000);
+}
+TEST(with_avx2) {
+    if (!__builtin_cpu_supports("avx2"))
+        return;
+    serve_by = tc::serve_levels_avx2;
+    expect_same({l1, l2, {20 * 64 * 512, 20, 64, true}}, 12, 100000);
+}
 
 TEST(same_numbers_twice) {
     // One process for each run: the model can be started once.

@@ -1,0 +1,117 @@
+// The levels behind the first, as batches of lines reach them.  Included by the files
+// that compile it for one set of vector registers each; so all is local to them.
+//
+// Levels neither include nor exclude each other: a line is brought into each level that
+// missed it, and a dirty line that leaves a level is written to the next one, which
+// takes it in if it isn't there.  A write-back counts as a use.  No level's contents
+// depend on what the next one finds, so each serves its whole batch before the next.
+#pragma once
+#include "recorder.h"
+
+namespace tc {
+namespace {
+
+constexpr uint64_t line_bytes = uint64_t(1) << TC_LINE_SHIFT;
+
+void lock_sets(Recorder &r, const Cache &cache, unsigned level, uint64_t line) {
+    unsigned char *lock = model.locks[level] + cache.set_of(line) % lock_groups * lock_stride;
+    r.held = lock;
+    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+        while (__atomic_load_n(lock, __ATOMIC_RELAXED))
+            __builtin_ia32_pause();
+}
+
+void unlock_sets(Recorder &r) {
+    __atomic_store_n(r.held, 0, __ATOMIC_RELEASE);
+    r.held = nullptr;
+}
+
+// A tier's pages may have come since the line's way to here began.
+uint32_t owner_now(const Recorder &r, CacheLine line) {
+    return model.by_tier ? owner_of(r, line.line() << TC_LINE_SHIFT) : line.owner();
+}
+
+// The line is sought and, if need be, put in, and what left is returned.
+[[gnu::always_inline]] inline CacheLine look_up(const Cache &cache, CacheLine asked, bool &found) {
+    uint64_t *set = cache.set(asked.line());
+    unsigned at = cache.find(set, asked.line());
+    found = at < cache.ways();
+    if (found) {
+        cache.put_first(set, at, asked.dirty() ? asked.word() : set[at]);
+        return CacheLine();
+    }
+    CacheLine victim(set[cache.ways() - 1]);
+    cache.put_first(set, cache.ways() - 1, asked.word());
+    return victim;
+}
+
+// `cache` is a copy, which no store can change.
+[[gnu::always_inline]] inline void serve_level(Recorder &r, unsigned level, const Cache cache) {
+    constexpr unsigned ahead = 16;
+    Waiting &waiting = r.waiting[level];
+    bool last = level + 1 == model.levels, shared = model.geometry[level].shared;
+    bool locks = shared && r.locks;
+    Waiting *next = last ? nullptr : &r.waiting[level + 1];
+    uint32_t count = waiting.count, asked_next = last ? 0 : next->count;
+    for (uint32_t i = 0; i < ahead && i < count; i++)
+        cache.prefetch(waiting.lines[i].line());
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + ahead < count)
+            cache.prefetch(waiting.lines[i + ahead].line());
+        CacheLine asked = waiting.lines[i];
+        if (last && model.by_tier)
+            asked = CacheLine(asked.line(), asked.dirty(), owner_now(r, asked));
+        if (locks)
+            lock_sets(r, cache, level, asked.line());
+        bool found;
+        CacheLine victim = look_up(cache, asked, found);
+        if (locks)
+            unlock_sets(r);
+        if (found)
+            continue;
+        // The line comes before the one that makes room for it.
+        if (last) {
+            if (!asked.dirty())
+                add(r.traffic[asked.owner()].read_bytes, line_bytes);
+            if (victim.dirty())
+                add(r.traffic[victim.owner()].write_bytes, line_bytes);
+        } else {
+            next->lines[asked_next] = asked;
+            asked_next += !asked.dirty();
+            next->lines[asked_next] = victim;
+            asked_next += victim.dirty();
+        }
+    }
+    waiting.count = 0;
+    if (next)
+        next->count = asked_next;
+}
+
+void serve_level(Recorder &r, unsigned level) {
+    const Cache &cache = model.geometry[level].shared ? model.shared[level] : r.own[level];
+    switch (cache.ways()) {
+    case 8:
+        return serve_level(r, level, cache.of_ways(8));
+    case 16:
+        return serve_level(r, level, cache.of_ways(16));
+    default:
+        return serve_level(r, level, cache);
+    }
+}
+
+void serve_all(Recorder &r) {
+    // There is no level behind the first: memory itself is asked.
+    if (model.levels == 1) {
+        for (uint32_t i = 0; i < r.waiting[1].count; i++) {
+            CacheLine asked = r.waiting[1].lines[i];
+            Traffic &traffic = r.traffic[owner_now(r, asked)];
+            add(asked.dirty() ? traffic.write_bytes : traffic.read_bytes, line_bytes);
+        }
+        r.waiting[1].count = 0;
+    }
+    for (unsigned level = 1; level < model.levels; level++)
+        serve_level(r, level);
+}
+
+} // namespace
+} // namespace tc
