@@ -138,12 +138,13 @@ def test_freed_pages_give_their_room_back(make_profile: MakeProfile) -> None:
 
 
 def test_nonheap_is_charged_to_its_tier(make_profile: MakeProfile) -> None:
-    profile = make_profile(
-        [site("(stack)", 5, 60, touch=0.0, kind="nonheap"), site("a", 10, 100, touch=1.0)]
-    )
-    reserved = plan(["a"]).model_copy(update={"nonheap_bytes": 60})
-    found = predict(profile, reserved, [100, None])
+    page = 4096
+    stack = site("(stack)", 5, 60 * page, touch=0.0, kind="nonheap")
+    profile = make_profile([stack, site("a", 10, 100 * page, touch=1.0)])
+    reserved = plan(["a"]).model_copy(update={"nonheap_bytes": profile.nonheap_bytes})
+    found = predict(profile, reserved, [100 * page, None])
     assert found.traffic == [5 + 4, 6]
+    assert found.peak == [100 * page, 60 * page]
 
 
 SITES = st.lists(
