@@ -110,11 +110,10 @@ static void after_fork_child() {
 // The levels behind the first are faster with vectors.
 static void choose_vectors() {
     __builtin_cpu_init(); // constructors may not have run yet
-    model.vectors = __builtin_cpu_supports("avx2");
-    model.serve = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
-                      ? serve_levels_avx512
-                  : model.vectors ? serve_levels_avx2
-                                  : serve_levels;
+    model.vectors = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
+    bool wide = model.vectors && __builtin_cpu_supports("avx512vl") &&
+                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    model.serve = wide ? serve_levels_avx512 : model.vectors ? serve_levels_avx2 : serve_levels;
 }
 
 bool trace_start(const Config &config, const char **why) {
