@@ -7,13 +7,18 @@ tests/real/NAME/same.sed took out times and rates.
 
     python3 scripts/test_real.py [--work FOLDER] [--jobs N] [NAME...]
 
+Each step is a line when it ends, and a row of the table at the end.  The recording twins are
+linked in at context 0 only, which is what gets profiled: at context 4 they would double the link.
+
 Needs the Debian packages of `sh scripts/bootstrap.sh real`; downloads 25 MB the first time.
 """
 
 import argparse
 import filecmp
+import hashlib
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -31,6 +36,10 @@ NAMES = ("sqlite3", "hpcc", "hypre", "imagemagick")
 MACHINE = "knl-7230"
 Command = Sequence[str | Path]
 JOB_SECONDS, BUILD_SECONDS = 600, 1800
+
+
+TABLE = b"thermocline-sites 1 module="  # docs/internals.md
+STEPS = 9  # lines that a program which passes prints
 
 
 class Trouble(Exception):
@@ -63,13 +72,24 @@ def call(
 class Workplace:
     folder: Path
     jobs: int
+    versions: Mapping[str, str]
+
+
+@dataclass
+class Row:
+    mode: str
+    seconds: float
+    processor: float  # seconds of the children, which other load does not stretch
+    sites: str = ""
+    outcome: str = ""
 
 
 @dataclass
 class Program:
     name: str
     work: Workplace
-    rows: list[tuple[str, float, str]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    processor: float = field(default=0.0)
 
     @property
     def recipe(self) -> Path:
@@ -88,6 +108,7 @@ class Program:
             **{variable: f"ccache {name}" for variable, name in names.items()},
             "CFLAGS": "-O2",
             "CXXFLAGS": "-O2",
+            "CCACHE_COMPILERCHECK": f"string:{self.work.versions[compiler]}",
             "CCACHE_DIR": str(self.work.folder / "ccache"),
             "JOBS": str(self.work.jobs),
             "LC_ALL": "C",
@@ -98,8 +119,14 @@ class Program:
             "TREE": str(tree),
         }
 
-    def build(self, compiler: str, steps: Sequence[str], **settings: str) -> Path:
-        """A build tree; the last that was made is used again unless something changed."""
+    def add(self, mode: str, seconds: float, sites: str = "", outcome: str = "built") -> None:
+        before, self.processor = self.processor, children_seconds()
+        self.rows.append(Row(mode, seconds, self.processor - before, sites, outcome))
+        done = f"{self.name} {len(self.rows)}/{STEPS}: {mode}: {outcome}"
+        print(f"test-real: {done}, {seconds:.1f} s", flush=True)
+
+    def build(self, compiler: str, *steps: str, **settings: str) -> Path:
+        """A build tree, made anew by the step `configure`, used again without it."""
         tree = self.folder / compiler
         if "configure" in steps:
             shutil.rmtree(tree, ignore_errors=True)
@@ -111,84 +138,151 @@ class Program:
             script: Command = ["sh", str(self.recipe / "build.sh"), step]
             seconds += call(script, tree, log, BUILD_SECONDS, environment)
         context = settings.get("THERMOCLINE_CONTEXT")
-        label = f"build {compiler}" + (f", context {context}" if context else "")
-        self.rows.append((label, seconds, "built"))
+        sites = linked_sites(tree, int(context)) if context else ""
+        self.add(f"build {compiler}" + (f", context {context}" if context else ""), seconds, sites)
         return tree
 
-    def job(self, mode: str, tree: Path, compiler: str, before: Command = ()) -> Path:
-        """Runs the job, perhaps below a `thermocline` verb; returns its outputs' folder."""
+    def job(self, mode: str, tree: Path, before: Command = ()) -> tuple[Path, float]:
+        """Runs the job, perhaps below a `thermocline` verb; its outputs' folder, and seconds."""
         out = self.folder / "out" / mode
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         log = self.folder / f"{mode}.log"
         log.unlink(missing_ok=True)
         command: Command = [*before, "sh", self.recipe / "job.sh"]
-        seconds = call(command, out, log, JOB_SECONDS, self.environment(compiler, tree))
+        seconds = call(command, out, log, JOB_SECONDS, self.environment(tree.name, tree))
         for path in sorted(out.iterdir()):
             if path.suffix == ".txt":  # what holds times; images and dumps stay as they are
                 sed: Command = ["sed", "-i", "-f", self.recipe / "same.sed", path.name]
                 call(sed, out, log, JOB_SECONDS)
         if not any(path.stat().st_size for path in out.iterdir()):
-            raise Trouble(f"{self.name}: the job left no output in {out}")
-        self.rows.append((mode, seconds, ""))
-        return out
+            raise Trouble(f"the job left no output in {out}")
+        return out, seconds
 
-    def compare(self, plain: Path, other: Path, more: str = "") -> None:
+    def same(self, plain: Path, other: Path) -> str:
+        """The verdict on two jobs' outputs."""
         names = sorted(path.name for path in plain.iterdir())
         if names != sorted(path.name for path in other.iterdir()):
-            raise Trouble(f"{self.name}: {other} has other files than {plain}")
+            raise Trouble(f"{other} has other files than {plain}")
         _, differ, errors = filecmp.cmpfiles(plain, other, names, shallow=False)
         if differ or errors:
-            raise Trouble(f"{self.name}: differs from the ordinary build: {other / differ[0]}")
-        mode, seconds, _ = self.rows[-1]
-        self.rows[-1] = (mode, seconds, f"same output ({len(names)} files){more}")
+            raise Trouble(f"differs from the ordinary build: {other / [*differ, *errors][0]}")
+        return f"same output ({len(names)} files)"
 
     def test(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
-        thermocline = [sys.executable, "-m", "thermocline"]
-        plain = self.job("ordinary", self.build("plain", ("configure", "make")), "plain")
+        self.processor = children_seconds()
+        tree = self.build("plain", "configure", "make")
+        plain, seconds = self.job("ordinary", tree)
+        self.add("ordinary", seconds, outcome="ran")
         # Two runs of one program that differ would make every comparison below worthless.
-        self.compare(plain, self.job("ordinary-again", self.folder / "plain", "plain"))
+        out, seconds = self.job("ordinary again", tree)
+        self.add("ordinary again", seconds, outcome=self.same(plain, out))
 
-        ours = self.build("annotated", ("configure", "make"), THERMOCLINE_CONTEXT="0")
-        self.compare(plain, self.job("annotated", ours, "annotated"))
+        tree = self.build("annotated", "configure", "make", THERMOCLINE_CONTEXT="0")
+        out, seconds = self.job("annotated, context 0", tree)
+        self.add("annotated, context 0", seconds, outcome=self.same(plain, out))
+        self.profile_and_guide(plain, tree)
+
+        again = {"THERMOCLINE_CONTEXT": "4", "THERMOCLINE_TWINS": "off"}
+        tree = self.build("annotated", "unlink", "make", **again)
+        out, seconds = self.job("annotated, context 4", tree)
+        self.add("annotated, context 4", seconds, outcome=self.same(plain, out))
+
+    def profile_and_guide(self, plain: Path, tree: Path) -> None:
+        thermocline = [sys.executable, "-m", "thermocline"]
         profiles = self.folder / "profiles"
         profiles.mkdir()
-        verb: list[str | Path] = [
-            *thermocline,
-            "profile",
-            "--machine",
-            MACHINE,
-            "-o",
-            profiles / "job.profile",
-            "--",
-        ]
-        out = self.job("profiled", ours, "annotated", verb)
+        verb: Command = [*thermocline, "profile", "--machine", MACHINE,
+                         "-o", profiles / "job.profile", "--"]  # fmt: skip
+        out, seconds = self.job("profiled", tree, verb)
         made = sorted(profiles.glob("*.profile"))
-        sites = sum(len(json.loads(path.read_text())["sites"]) for path in made)
-        self.compare(plain, out, f"; {len(made)} profiles, {sites} sites")
+        sites = profiled_sites(made)
+        outcome = f"{self.same(plain, out)}; {len(made)} profiles"
+        self.add("profiled", seconds, f"{sites} seen", outcome)
 
         plan, report = self.folder / "plan", self.folder / "run.json"
         call([*thermocline, "plan", *made, "--machine", MACHINE, "--capacity", "50%",
               "--strategy", "thermos", "-o", plan], self.folder, self.folder / "plan.log",
-             JOB_SECONDS, self.environment("annotated", ours))  # fmt: skip
+             JOB_SECONDS, self.environment("annotated", tree))  # fmt: skip
         verb = [*thermocline, "run", "--plan", plan, "-o", report, "--"]
-        out = self.job("guided", ours, "annotated", verb)
-        self.compare(plain, out, f"; {guidance(report)}")
-
-        again = self.build("annotated", ("clean", "make"), THERMOCLINE_CONTEXT="4")
-        self.compare(plain, self.job("annotated, context 4", again, "annotated"))
+        out, seconds = self.job("guided", tree, verb)
+        placed = placed_sites(report)
+        self.add("guided", seconds, f"{placed} placed", self.same(plain, out))
 
 
-def guidance(report: Path) -> str:
-    """What a guided run's report says; it must have placed something."""
+def linked_sites(tree: Path, context: int) -> str:
+    """How many sites the tree's linked files have, each of which must be of this context."""
+    sites = files = 0
+    for path in sorted(tree.rglob("*")):
+        if path.is_symlink() or not path.is_file() or path.stat().st_size < 4:
+            continue
+        data = path.read_bytes()
+        start = data.find(TABLE)
+        if not data.startswith(b"\x7fELF") or start < 0:
+            continue
+        header, *strings = data[start:].split(b"\0")
+        if not header.endswith(b" context=%d" % context):
+            raise Trouble(f"{path} is not of context {context}: {header.decode()}")
+        sites += strings.index(b"") // 3
+        files += 1
+    if not sites:
+        raise Trouble(f"nothing in {tree} has a site")
+    return f"{sites} in {files} files"
+
+
+def children_seconds() -> float:
+    """Processor time of all processes that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def profiled_sites(profiles: Sequence[Path]) -> int:
+    """Sites of annotated code in the profiles; some must have been read or written."""
+    keys: set[str] = set()
+    traffic = 0
+    for path in profiles:
+        profile = json.loads(path.read_text())
+        sites = [site for site in profile["sites"] if site["kind"] == "site"]
+        keys |= {site["key"] for site in sites}
+        traffic += sum(site["loads"] + site["stores"] for site in sites)
+        if not profile["complete"]:
+            raise Trouble(f"the profile is not complete: {path}")
+    if not traffic:
+        raise Trouble("the profiles show no access to any site")
+    return len(keys)
+
+
+def placed_sites(report: Path) -> int:
+    """Planned sites that a guided run placed; there must be some."""
     found = json.loads(report.read_text())
     runs = found.get("processes", [found])
     reached = sum(run["sites"]["reached"] for run in runs)
     if not reached:
         raise Trouble(f"no planned site was reached: {report}")
-    return f"{len(runs)} processes, {reached} sites placed"
+    return int(reached)
+
+
+def versions() -> dict[str, str]:
+    """What ccache takes for each compiler's version: it would not see what our wrapper runs."""
+    clang = subprocess.run(["clang-22", "--version"], capture_output=True, check=True).stdout
+    parts = [PREFIX / "bin/thermocline-clang", PREFIX / "lib/thermocline/thermocline-plugin.so"]
+    ours = b"".join([clang, *(path.read_bytes() for path in parts)])
+    return {
+        "plain": hashlib.sha256(clang).hexdigest(),
+        "annotated": hashlib.sha256(ours).hexdigest(),
+    }
+
+
+def show(programs: Sequence[Program], troubles: Mapping[str, str]) -> None:
+    print(f"\n{'program':12} {'mode':28} {'seconds':>8} {'processor':>9}  {'sites':18} outcome")
+    for program in programs:
+        for row in program.rows:
+            line = f"{program.name:12} {row.mode:28} {row.seconds:8.1f} {row.processor:9.1f}"
+            print(f"{line}  {row.sites:18} {row.outcome}")
+        if program.name in troubles:
+            print(f"{program.name:12} FAILED: {troubles[program.name]}")
 
 
 def main() -> int:
@@ -208,18 +302,23 @@ def main() -> int:
         print(f"test-real: {missing[0]} is missing: run sh scripts/bootstrap.sh real")
         return 1
 
-    failed = 0
-    for name in options.names or NAMES:
-        program = Program(name, Workplace(options.work.resolve(), options.jobs))
-        trouble = ""
+    begin = time.monotonic()
+    work = Workplace(options.work.resolve(), options.jobs, versions())
+    programs = [Program(name, work) for name in options.names or NAMES]
+    troubles: dict[str, str] = {}
+    for program in programs:
         try:
             program.test()
+            if len(program.rows) != STEPS:
+                raise AssertionError(f"{len(program.rows)} steps, not {STEPS}")
         except (Trouble, debian_source.SourceError) as error:
-            trouble, failed = str(error), failed + 1
-        for label, seconds, verdict in program.rows:
-            print(f"{name:12} {label:28} {seconds:7.1f} s  {verdict}")
-        print(f"{name:12} {'FAILED: ' + trouble if trouble else 'ok'}", flush=True)
-    return 1 if failed else 0
+            troubles[program.name] = str(error)
+            print(f"test-real: {program.name} FAILED: {error}", flush=True)
+    show(programs, troubles)
+    minutes = (time.monotonic() - begin) / 60
+    verdict = f"{len(troubles)} of {len(programs)} FAILED" if troubles else "all the same"
+    print(f"test-real: {len(programs)} programs, {minutes:.1f} minutes: {verdict}")
+    return 1 if troubles else 0
 
 
 if __name__ == "__main__":

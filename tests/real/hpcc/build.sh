@@ -4,5 +4,5 @@ export OMPI_CC="$CC"
 case $1 in
 configure) cp "$RECIPE/Make.real" hpl/Make.real ;;
 make) make arch=real ;;
-clean) make arch=real clean ;;
+unlink) rm -f hpcc ;;
 esac

@@ -7,8 +7,5 @@ make)
     make -j"$JOBS"
     make -C test -j"$JOBS" ij struct
     ;;
-clean)
-    make clean
-    make -C test clean
-    ;;
+unlink) rm -f test/ij test/struct ;;
 esac

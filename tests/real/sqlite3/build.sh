@@ -3,5 +3,5 @@ set -e
 case $1 in
 configure) ./configure --disable-tcl --disable-readline --disable-shared ;;
 make) make -j"$JOBS" sqlite3 fuzzcheck ;;
-clean) make clean ;;
+unlink) rm -f sqlite3 fuzzcheck ;;
 esac
