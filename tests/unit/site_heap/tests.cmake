@@ -1,10 +1,10 @@
 # The profiling heap, by itself: compiled into its tests, so that sanitizers see through it.
-set(site_heap_sources ${runtime}/own_memory.cpp ${runtime}/site_heap.cpp
-  ${runtime}/site_heap_range.cpp ${runtime}/site_heap_span.cpp ${runtime}/site_heap_thread.cpp
-  ${runtime}/site_heap_bin.cpp ${runtime}/site_heap_large.cpp
-  ${runtime}/site_stats.cpp)
-set(residency_sources ${runtime}/page_scan.cpp ${runtime}/nonheap.cpp ${runtime}/residency.cpp
-  ${runtime}/series.cpp)
+set(site_heap_sources ${runtime}/own_memory.cpp ${runtime}/sites/site_heap.cpp
+  ${runtime}/sites/site_heap_range.cpp ${runtime}/sites/site_heap_span.cpp ${runtime}/sites/site_heap_thread.cpp
+  ${runtime}/sites/site_heap_bin.cpp ${runtime}/sites/site_heap_large.cpp
+  ${runtime}/sites/site_stats.cpp)
+set(residency_sources ${runtime}/sites/page_scan.cpp ${runtime}/sites/nonheap.cpp ${runtime}/sites/residency.cpp
+  ${runtime}/sites/series.cpp)
 
 thermocline_unit_test(site_heap_test site_heap/site_heap_test.cpp ${site_heap_sources})
 thermocline_unit_test(residency_test site_heap/site_heap_residency_test.cpp ${site_heap_sources}
