@@ -5,6 +5,7 @@
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalAlias.h"
+#include "llvm/IR/Module.h"
 
 using namespace llvm;
 
@@ -176,9 +177,20 @@ bool isEntryRoutine(const Function &function) {
     return any_of(entries, [&](const Entry &entry) { return entry.symbol == function.getName(); });
 }
 
+// Declared here, yet the linker found the definition among this link's native
+// objects (it sets dso_local).  In an executable that is the process's routine,
+// which the runtime sees, but nothing outside a shared library knows its own.
+bool isPrivateRoutine(const Function &function) {
+    const Module &module = *function.getParent();
+    bool shared =
+        module.getPICLevel() != PICLevel::NotPIC && module.getPIELevel() == PIELevel::Default;
+    return isEntryRoutine(function) && function.isDeclarationForLinker() &&
+           (!function.hasDefaultVisibility() || (shared && function.isDSOLocal()));
+}
+
 std::optional<AllocationRoutine> allocationRoutine(const CallBase &call) {
     Function *callee = directCallee(call);
-    if (!callee || !callee->isDeclarationForLinker())
+    if (!callee || !callee->isDeclarationForLinker() || isPrivateRoutine(*callee))
         return std::nullopt;
     StringRef symbol = callee->getName();
     for (const Entry &entry : entries) {

@@ -25,6 +25,10 @@ std::optional<AllocationRoutine> allocationRoutine(const llvm::CallBase &call);
 // A library function of which the runtime has a form of its own.
 bool isEntryRoutine(const llvm::Function &function);
 
+// Such a routine, of which a shared library has its own: its blocks may only go to
+// the library's own free, so that calls of it stay as they are.
+bool isPrivateRoutine(const llvm::Function &function);
+
 // The function that a call surely goes to: direct, or by an alias that can't be
 // replaced.  Null for anything else.
 llvm::Function *directCallee(const llvm::CallBase &call);

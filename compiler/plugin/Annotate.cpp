@@ -6,12 +6,14 @@
 #include "Notes.h"
 #include "SiteKey.h"
 #include "abi.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include <cstddef>
 #include <map>
@@ -72,6 +74,7 @@ class Annotator {
         makeDescriptors();
         for (AllocationCall &found : calls)
             annotate(found);
+        dropMemoryPromises();
         announce(table);
     }
 
@@ -88,6 +91,7 @@ class Annotator {
     void carryAcross(CallBase &call, Constant *site);
     Constant *makeModule(const std::string &table);
     Function *makeCaller(StringRef name, StringRef callee, Constant *moduleStructure);
+    void dropMemoryPromises();
     void announce(const std::string &table);
 
     Module &module;
@@ -101,11 +105,15 @@ class Annotator {
     std::vector<AllocationCall> calls;
     SiteMap sites;
     std::vector<Constant *> descriptorFields;
+    SetVector<Function *> annotated; // functions with a site
     GlobalVariable *descriptors = nullptr;
 };
 
 void Annotator::findCalls() {
     for (Function &function : module) {
+        if (isPrivateRoutine(function))
+            addTableNote(module, "calls of " + function.getName() +
+                                     " have no site: this library has its own");
         if (function.isDeclarationForLinker())
             continue;
         for (BasicBlock &block : function)
@@ -197,6 +205,7 @@ FunctionCallee Annotator::runtimeFunction(StringRef name, FunctionType *type, bo
 }
 
 void Annotator::annotate(AllocationCall &found) {
+    annotated.insert(found.call->getFunction());
     if (found.routine.kind == Kind::Entry)
         callEntry(found, siteAddress(found));
     else
@@ -211,6 +220,7 @@ AttributeList entryAttributes(const CallBase &call) {
                                      Attribute::AllocSize, Attribute::AllocKind})
         mask.addAttribute(kind);
     mask.addAttribute("alloc-family");
+    mask.addAttribute("alloc-variant-zeroed");
     return call.getAttributes().removeFnAttributes(call.getContext(), mask);
 }
 
@@ -261,24 +271,73 @@ BasicBlock *ownUnwindBlock(InvokeInst &invoke) {
     return invoke.getUnwindDest();
 }
 
+// Whether an exception may leave the call and this function with it.  A function of
+// the C library throws only what the program's own callback threw.
+bool mayUnwind(const CallBase &call) {
+    const Function &caller = *call.getFunction();
+    return !call.doesNotThrow() && !caller.doesNotThrow() &&
+           (caller.hasPersonalityFn() || directCallee(call)->getName().starts_with("_Z"));
+}
+
+// The call as an invoke whose unwind edge only goes on unwinding.
+InvokeInst *withCleanup(CallInst &call) {
+    Function &caller = *call.getFunction();
+    LLVMContext &context = caller.getContext();
+    if (!caller.hasPersonalityFn()) {
+        auto *type = FunctionType::get(Type::getInt32Ty(context), /*isVarArg=*/true);
+        FunctionCallee personality =
+            caller.getParent()->getOrInsertFunction("__gxx_personality_v0", type);
+        caller.setPersonalityFn(cast<Constant>(personality.getCallee()));
+    }
+    auto *block = BasicBlock::Create(context, "unwind", &caller);
+    auto *type = StructType::get(PointerType::getUnqual(context), Type::getInt32Ty(context));
+    auto *pad = LandingPadInst::Create(type, 0, "", block);
+    pad->setCleanup(true);
+    ResumeInst::Create(pad, block);
+    BasicBlock *from = call.getParent();
+    changeToInvokeAndSplitBasicBlock(&call, block);
+    return cast<InvokeInst>(from->getTerminator());
+}
+
 void Annotator::carryAcross(CallBase &call, Constant *site) {
     auto *type = FunctionType::get(pointer, {pointer}, false);
     FunctionCallee carry = runtimeFunction("tc_carry", type, false);
+    DebugLoc location = call.getDebugLoc();
     auto carryAt = [&](BasicBlock::iterator place, Value *what) -> CallInst * {
         auto *inserted = CallInst::Create(carry, {what}, "", place);
         // A call without a location inside a function that has one is invalid
         // where it could be inlined.
-        inserted->setDebugLoc(call.getDebugLoc());
+        inserted->setDebugLoc(location);
         return inserted;
     };
     CallInst *before = carryAt(call.getIterator(), site);
-    if (auto *invoke = dyn_cast<InvokeInst>(&call)) {
+    auto *invoke = dyn_cast<InvokeInst>(&call);
+    if (!invoke && mayUnwind(call)) {
+        cast<CallInst>(call).setTailCallKind(CallInst::TCK_None);
+        invoke = withCleanup(cast<CallInst>(call));
+    }
+    if (invoke) {
         carryAt(ownNormalBlock(*invoke)->getFirstInsertionPt(), before);
         carryAt(ownUnwindBlock(*invoke)->getFirstInsertionPt(), before);
         return;
     }
     cast<CallInst>(call).setTailCallKind(CallInst::TCK_None);
     carryAt(std::next(call.getIterator()), before);
+}
+
+// The runtime writes the site's descriptor and memory of its own: what was said of
+// the memory that a function touches no longer holds, nor for its callers.
+void Annotator::dropMemoryPromises() {
+    for (size_t i = 0; i < annotated.size(); i++) { // it grows
+        annotated[i]->removeFnAttr(Attribute::Memory);
+        for (const Use &use : annotated[i]->uses()) {
+            auto *call = dyn_cast<CallBase>(use.getUser());
+            if (!call || !call->isCallee(&use))
+                continue;
+            call->removeFnAttr(Attribute::Memory);
+            annotated.insert(call->getFunction());
+        }
+    }
 }
 
 Constant *Annotator::makeModule(const std::string &table) {

@@ -50,13 +50,21 @@ bool makeAllocatorCallsDirect(Module &module, const AllocationGraph &graph) {
         for (BasicBlock &block : function)
             for (Instruction &instruction : block)
                 if (auto *call = dyn_cast<CallBase>(&instruction))
-                    if (call->isIndirectCall() && candidates.contains(call->getFunctionType()))
+                    if (call->isIndirectCall() && !call->cannotDuplicate() &&
+                        candidates.contains(call->getFunctionType()))
                         calls.push_back(call);
     }
-    for (CallBase *call : calls)
-        for (Function *candidate : candidates[call->getFunctionType()])
-            if (isLegalToPromote(*call, candidate))
-                promoteCallWithIfThenElse(*call, candidate);
+    for (CallBase *call : calls) {
+        for (Function *candidate : candidates[call->getFunctionType()]) {
+            if (call->getCallingConv() != candidate->getCallingConv() ||
+                !isLegalToPromote(*call, candidate))
+                continue;
+            // Nobody compared its address so far, and a linker may fold functions
+            // of which that is said.
+            candidate->setUnnamedAddr(GlobalValue::UnnamedAddr::None);
+            promoteCallWithIfThenElse(*call, candidate);
+        }
+    }
     return !calls.empty();
 }
 
