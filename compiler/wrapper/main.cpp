@@ -78,7 +78,8 @@ static std::string versionOf(const std::string &compiler) {
     const bool known = realpath(findProgram(compiler).c_str(), path);
     for (const std::string &name : {compiler, std::string(known ? path : "")}) {
         const std::string base = baseName(name);
-        if (size_t dash = base.rfind('-'); dash != std::string::npos)
+        if (size_t dash = base.rfind('-');
+            dash != std::string::npos && base.find("lang") != std::string::npos)
             if (std::string digits = digitsAt(base, dash + 1);
                 dash + 1 + digits.size() == base.size())
                 return digits;
@@ -89,7 +90,8 @@ static std::string versionOf(const std::string &compiler) {
 }
 
 // The plugin for this compiler's LLVM: lld loads no other.
-static std::string pluginFor(Language language, const std::string &folder) {
+static std::string pluginPath(Language language) {
+    const std::string folder = prefix() + "/lib/thermocline/";
     const std::string own = TO_TEXT(THERMOCLINE_LLVM_MAJOR), compiler = compilers(language)[0],
                       version = versionOf(compiler);
     if (version.empty() || version == own)
@@ -134,8 +136,6 @@ static void append(Arguments &out, std::initializer_list<std::string> more) {
     out.insert(out.end(), more);
 }
 
-static std::string pluginPath() { return prefix() + "/lib/thermocline/thermocline-plugin.so"; }
-
 // The options that make the compiler leave bitcode with source locations behind, and
 // keep two allocation calls from becoming one.
 // A program without -g gets no debug sections from them: -Rpass asks for
@@ -145,7 +145,7 @@ static void addCompileOptions(const CommandLine &line, const Settings &settings,
     append(before, {"-Rpass=^$"});
     if (line.language != Language::Fortran)
         append(before, {"-fdebug-info-for-profiling"});
-    append(after, {"-flto=full", "-fpass-plugin=" + pluginPath()});
+    append(after, {"-flto=full", "-fpass-plugin=" + pluginPath(line.language)});
     // A program's own temporary objects are seen by lld only.
     if (line.stage == Stage::Compile && settings.fat && !line.emitLlvm)
         append(after, {"-ffat-lto-objects"});
@@ -155,7 +155,7 @@ static void addCompileOptions(const CommandLine &line, const Settings &settings,
 
 static void addLinkOptions(const CommandLine &line, const Settings &settings,
                            const std::string &notes, Arguments &before, Arguments &after) {
-    const std::string plugin = pluginPath();
+    const std::string plugin = pluginPath(line.language);
     const std::string library = prefix() + "/lib/thermocline/" +
                                 (line.fullyStatic ? "libthermocline.a" : "libthermocline.so");
     for (const std::string &file : {plugin, library})
