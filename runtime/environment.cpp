@@ -3,6 +3,7 @@
 #include "environment.h"
 #include <cstring>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -52,6 +53,24 @@ bool environment_variable(const char *name, char *value, size_t size) {
         return from_kernel(name, value, size);
     for (char **entry = environ; *entry; entry++)
         if (take(*entry, strlen(*entry), name, value, size))
+            return true;
+    return false;
+}
+
+bool is_static_process() {
+    if (getauxval(AT_BASE) != 0) // where the loader is
+        return false;
+    // Static, or the loader itself was started with the program's name: the first has this
+    // code in it.
+    const auto *headers = reinterpret_cast<const ElfW(Phdr) *>(getauxval(AT_PHDR));
+    const size_t count = getauxval(AT_PHNUM);
+    const auto own = reinterpret_cast<uintptr_t>(&is_static_process);
+    uintptr_t bias = 0;
+    for (size_t i = 0; i < count; i++)
+        if (headers[i].p_type == PT_PHDR)
+            bias = reinterpret_cast<uintptr_t>(headers) - headers[i].p_vaddr;
+    for (size_t i = 0; i < count; i++)
+        if (headers[i].p_type == PT_LOAD && own - (bias + headers[i].p_vaddr) < headers[i].p_memsz)
             return true;
     return false;
 }

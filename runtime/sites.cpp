@@ -1,5 +1,6 @@
 // The table of sites: records in one reserved array, found by key through a hash table.
 #include "sites.h"
+#include "environment.h"
 #include "lock.h"
 #include "modules.h"
 #include "runtime.h"
@@ -111,7 +112,11 @@ uint32_t unannotated_site(const void *code) {
     if (address >= line.start && address < line.end)
         return line.site;
     dl_find_object found;
-    if (_dl_find_object(const_cast<void *>(code), &found) != 0) { // made at run time, or static
+    if (is_static_process()) {
+        found.dlfo_map_start = nullptr;
+        found.dlfo_map_end = reinterpret_cast<void *>(UINTPTR_MAX);
+        found.dlfo_link_map = nullptr;
+    } else if (_dl_find_object(const_cast<void *>(code), &found) != 0) { // made at run time
         static uint32_t unknown;
         uint32_t site = __atomic_load_n(&unknown, __ATOMIC_RELAXED);
         if (!site) {
@@ -120,7 +125,7 @@ uint32_t unannotated_site(const void *code) {
         }
         return site;
     }
-    const char *name = found.dlfo_link_map->l_name;
+    const char *name = found.dlfo_link_map ? found.dlfo_link_map->l_name : "";
     char path[512];
     if (!*name) { // the executable
         const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);

@@ -2,6 +2,7 @@
 #include "capacity.h"
 #include "allocator.h"
 #include "tiers.h"
+#include "trace/tier_traffic.h"
 #include <cstring>
 #include <sys/mman.h>
 
@@ -143,7 +144,10 @@ extern "C" void alloc_commits(void *start, size_t bytes) {
 
 extern "C" bool alloc_decommits(void *start, size_t bytes) {
     const uintptr_t tier = tier_of(start);
-    if (!limited || tier >= ranges.count)
+    if (tier >= ranges.count)
+        return false;
+    trace_pages_returned(start, bytes);
+    if (!limited)
         return false;
     // Only whole chunks: the rest of a chunk may still be in use.
     give_back(chunk_of(static_cast<char *>(start) + chunk_bytes - 1),

@@ -1,5 +1,6 @@
 // Which malloc and which operator new serve this process, and calls to them.
 #include "aside.h"
+#include "environment.h"
 #include "library_new.h"
 #include <cerrno>
 #include <cstdlib>
@@ -36,16 +37,10 @@ bool module_of(const void *address, Module &module) {
     return true;
 }
 
-// In a static executable there are no modules to tell apart, and its malloc is ours: the
-// linker would not have let two of them in.
-bool is_static() {
-    Module own;
-    return !module_of(reinterpret_cast<const void *>(&module_of), own);
-}
-
 template <typename Routine> bool is_ours(Routine &routine) {
     Module own, other;
-    if (!module_of(reinterpret_cast<const void *>(&module_of), own))
+    // A static linker would not have let two of them in.
+    if (is_static_process() || !module_of(reinterpret_cast<const void *>(&module_of), own))
         return true;
     return module_of(reinterpret_cast<const void *>(&routine), other) && own.start == other.start;
 }
@@ -101,7 +96,7 @@ bool foreign_new() {
         Module module;
         if (!routine)
             continue;
-        if (is_static())
+        if (is_static_process())
             return true; // it could be the program's own: to call it is always right
         if (!module_of(routine, module))
             continue;

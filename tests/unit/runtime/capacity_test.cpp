@@ -15,6 +15,8 @@ namespace tc {
 
 TierRanges ranges;
 
+void trace_pages_returned(const void *, uint64_t) {}
+
 static std::string bound; // "chunk+count>tier " for each call
 bool prefer_tier(void *start, size_t bytes, unsigned tier) {
     const size_t chunk = (reinterpret_cast<uintptr_t>(start) - ranges.start) / chunk_bytes;
