@@ -62,8 +62,8 @@ void *tc_aligned_alloc(size_t, size_t, struct tc_site *);
 void *tc_memalign(size_t, size_t, struct tc_site *);
 void *tc_valloc(size_t, struct tc_site *);
 void *tc_pvalloc(size_t, struct tc_site *);
-void *tc_new(size_t, struct tc_site *);                 /* _Znwm */
-void *tc_new_array(size_t, struct tc_site *);           /* _Znam */
+void *tc_new(size_t, struct tc_site *);                             /* _Znwm */
+void *tc_new_array(size_t, struct tc_site *);                       /* _Znam */
 void *tc_new_nothrow(size_t, const void *, struct tc_site *);       /* _ZnwmRKSt9nothrow_t */
 void *tc_new_array_nothrow(size_t, const void *, struct tc_site *); /* _ZnamRKSt9nothrow_t */
 void *tc_new_aligned(size_t, size_t, struct tc_site *);             /* _ZnwmSt11align_val_t */

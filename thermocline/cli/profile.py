@@ -156,7 +156,9 @@ def _print(path: Path, found: "Profile") -> None:
     if not found.complete:
         output.note(f"{path}: the program did not finish; this is what was seen until then")
     if found.unseen_instruction_share is None:
-        print("the share of instructions that was not seen is unknown (perf is not there, not permitted, or the run was too short)")
+        print(
+            "the share of instructions that was not seen is unknown (no perf, or too short a run)"
+        )
     else:
         print(
             f"{units.format_share(found.unseen_instruction_share)} of the instructions were in "
