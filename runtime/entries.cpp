@@ -113,6 +113,12 @@ __attribute__((noinline)) void *tc_calloc_slow(size_t count, size_t each, tc_sit
 }
 
 inline void *resized(void *p, size_t size, tc_site *site, const void *caller) {
+    if (!p) { // how Lua and others allocate everything
+        mi_heap_t *heap = heap_of(site);
+        if (LIKELY(heap != ALLOC_EMPTY_HEAP))
+            if (void *fresh = alloc_block(heap, size, 0, false); LIKELY(fresh))
+                return fresh;
+    }
     return reallocate(p, {site, caller, size, 0, false, false});
 }
 

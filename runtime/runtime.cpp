@@ -211,7 +211,8 @@ void *allocate(const Request &request) {
     }
     const uint32_t placement = placement_for(request);
     mi_heap_t *heap = thread_heap(placement);
-    if (heap && !request.site)
+    // Not beside another malloc: there each call has to be looked at.
+    if (heap && !request.site && !state.stepped_aside)
         remember_unannotated(heap);
     void *p = block_of(heap, request);
     return p || ranges.count == 0 ? p : block_elsewhere(placement, request);
