@@ -25,12 +25,16 @@ inline mi_heap_t *heap_of(const tc_site *site) {
 
 inline bool is_small(size_t size) { return LIKELY(size - 9 <= ALLOC_SMALL_MAX - 9); }
 
+// From the thread's heap for the site; null if that is not there yet, or has nothing.
+inline void *from_heap(size_t size, bool zero, tc_site *site) {
+    mi_heap_t *heap = heap_of(site);
+    return LIKELY(heap != ALLOC_EMPTY_HEAP) ? alloc_block(heap, size, 0, zero) : nullptr;
+}
+
 // Where the fast path found nothing: the heap has to look further, or is not there yet.
 void *take(size_t size, bool zero, tc_site *site, const void *caller) {
-    mi_heap_t *heap = heap_of(site);
-    if (LIKELY(heap != ALLOC_EMPTY_HEAP))
-        if (void *p = alloc_block(heap, size, 0, zero); LIKELY(p))
-            return p;
+    if (void *p = from_heap(size, zero, site); LIKELY(p))
+        return p;
     return allocate({site, caller, size, 0, zero, false});
 }
 
@@ -113,12 +117,9 @@ __attribute__((noinline)) void *tc_calloc_slow(size_t count, size_t each, tc_sit
 }
 
 inline void *resized(void *p, size_t size, tc_site *site, const void *caller) {
-    if (!p) { // how Lua and others allocate everything
-        mi_heap_t *heap = heap_of(site);
-        if (LIKELY(heap != ALLOC_EMPTY_HEAP))
-            if (void *fresh = alloc_block(heap, size, 0, false); LIKELY(fresh))
-                return fresh;
-    }
+    if (!p) // how Lua and others allocate everything
+        if (void *fresh = from_heap(size, false, site); LIKELY(fresh))
+            return fresh;
     return reallocate(p, {site, caller, size, 0, false, false});
 }
 
