@@ -96,18 +96,21 @@ void note_outside(uint64_t lower_bound) {
 
 // A peak ends with a release, which no sampler would be in time for.  So the thread that is about
 // to release looks first, if the heap has grown since the last sample and samples are cheap enough;
-// and a large block's own pages are looked at if they could be its site's peak.
+// and a large block's own pages are looked at if they could be its site's peak.  They may have been
+// touched after the last sample, which counts as growth too.
 void at_release(uint32_t site, size_t first, size_t units) {
     size_t in_use = units_in_use(), seen = sampled_units.load(std::memory_order_relaxed);
-    if (in_use > seen + seen / 16) {
-        uint64_t since = stats_now() - last_end.load(std::memory_order_relaxed);
-        if (since > 100 * last_cost.load(std::memory_order_relaxed))
-            residency_sample(-1);
-    }
+    bool grown = in_use > seen + seen / 16;
     if (site && units * unit_bytes > sites[site].peak.load(std::memory_order_relaxed)) {
         uintptr_t from = reinterpret_cast<uintptr_t>(unit_address(first));
-        raise(sites[site].peak, resident_bytes(-1, from, from + units * unit_bytes));
+        uint64_t resident = resident_bytes(-1, from, from + units * unit_bytes);
+        raise(sites[site].peak, resident);
+        grown |= resident > sites[site].now.load(std::memory_order_relaxed) +
+                                process_peak.load(std::memory_order_relaxed) / 16;
     }
+    if (grown && stats_now() - last_end.load(std::memory_order_relaxed) >
+                     100 * last_cost.load(std::memory_order_relaxed))
+        residency_sample(-1);
 }
 
 } // namespace

@@ -59,7 +59,7 @@ TEST(program_plain) {
     fill(large, 1, 8 * mib);
     for (int i = 0; i < 1000; ++i)
         free(tc_malloc(100, module[1]));
-    usleep(30000);
+    usleep(300000); // thirty intervals: a loaded machine's sampler gets a turn too
     free(large);
     void *quoted = malloc(10);
     fill(quoted, 1, 10);
