@@ -1,12 +1,12 @@
 """thermocline doctor."""
 
-from typing import Annotated
-
 import typer
+
+from thermocline.cli.options import AsJson
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """What this host can do, and how to get what it can't.
 

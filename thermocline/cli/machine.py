@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from thermocline.cli.options import AsJson, Force
+
 if TYPE_CHECKING:
     from thermocline.machine.model import Machine
 
@@ -14,11 +16,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
 
 @app.command("list")
-def list_machines(as_json: Json = False) -> None:
+def list_machines(as_json: AsJson = False) -> None:
     """The machine files that ship.
 
     Example: thermocline machine list
@@ -50,7 +50,7 @@ def list_machines(as_json: Json = False) -> None:
 @app.command("show")
 def show(
     machine: Annotated[str, typer.Argument(help="A shipped machine, a file, or 'detect'.")],
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print a machine file's tiers and caches, and where each number comes from.
 
@@ -77,8 +77,8 @@ def detect(
         Optional[Path],  # noqa: UP045
         typer.Option("--input", help="A recorded host: hwloc XML, or a directory (see docs)."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
-    as_json: Json = False,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read this host's memory through hwloc and HMAT, and write a machine file.
 

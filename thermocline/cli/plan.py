@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from thermocline.cli.options import AsJson, Force, Machine
+
 if TYPE_CHECKING:
     from thermocline.planning.model import Plan
     from thermocline.planning.planner import Fold, NonheapTier, Request
@@ -14,9 +16,7 @@ if TYPE_CHECKING:
 
 def plan(
     profiles: Annotated[list[Path], typer.Argument(help="Profiles; of several inputs if many.")],
-    machine: Annotated[
-        str, typer.Option("--machine", help="A shipped machine, a file, or 'detect'.")
-    ] = "detect",
+    machine: Machine = "detect",
     capacity: Annotated[
         str, typer.Option("--capacity", help="Of tier 0: 25% of the profiled peak, or 4GiB.")
     ] = "25%",
@@ -33,8 +33,8 @@ def plan(
         Optional[Path],  # noqa: UP045
         typer.Option("-o", "--output", help="[PROGRAM.STRATEGY-CAPACITY.plan]"),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Decide which sites deserve the fast tier.
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from thermocline.cli.options import Force
+
 if TYPE_CHECKING:
     from thermocline.profiles.model import Profile
 
@@ -24,7 +26,7 @@ def profile(
         Optional[Path],  # noqa: UP045
         typer.Option("-o", "--output", help="[PROGRAM.PID.profile]"),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    force: Force = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON; the command's output goes to stderr.")
     ] = False,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from thermocline.cli.options import Force, Machine
+
 if TYPE_CHECKING:
     from thermocline.planning.model import Plan
     from thermocline.run.config import Setting
@@ -16,9 +18,7 @@ def run(
     plan: Annotated[
         str, typer.Option("--plan", help="A plan, or 'first-touch' for no guidance.")
     ] = "first-touch",
-    machine: Annotated[
-        str, typer.Option("--machine", help="A shipped machine, a file, or 'detect'.")
-    ] = "detect",
+    machine: Machine = "detect",
     capacity: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -32,7 +32,7 @@ def run(
         Optional[Path],  # noqa: UP045
         typer.Option("-o", "--output", help="Write the report as JSON."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    force: Force = False,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the report as JSON; CMD's output goes to stderr."),

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from thermocline.cli.options import AsJson
+
 if TYPE_CHECKING:
     from thermocline.profiles.model import Profile
     from thermocline.sites.table import SiteTable
@@ -21,7 +23,7 @@ def sites(
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Link again at context 0 to 4 and show the growth.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List a program's allocation sites.
 

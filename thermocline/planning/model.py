@@ -11,6 +11,7 @@ from thermocline import toml_writer
 from thermocline.errors import BadFile
 from thermocline.files import read_text
 from thermocline.machine.model import first_problem
+from thermocline.sites.key import check_all
 
 FORMAT = 1
 MAX_TIERS = 8  # the runtime has as many
@@ -54,13 +55,7 @@ class Plan(Strict):
 
     @model_validator(mode="after")
     def _has_sane_keys(self) -> "Plan":
-        seen: set[str] = set()
-        for site in self.sites:
-            if site.key in seen:
-                raise ValueError(f"site {site.key!r} comes twice")
-            if not site.key.isprintable():
-                raise ValueError(f"site {site.key!r} has control characters")
-            seen.add(site.key)
+        check_all(site.key for site in self.sites)
         return self
 
     def tier_of(self, key: str, kind: str = "site") -> int:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from thermocline.errors import BadFile
 from thermocline.files import read_text
 from thermocline.machine.model import first_problem
+from thermocline.sites.key import check_all
 
 if TYPE_CHECKING:
     from thermocline.profiles.timeline import Timeline
@@ -97,13 +98,8 @@ class Profile(Open):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Profile":
-        seen: set[str] = set()
+        check_all(site.key for site in self.sites)
         for site in self.sites:
-            if site.key in seen:
-                raise ValueError(f"site {site.key!r} comes twice")
-            if not site.key.isprintable():
-                raise ValueError(f"site {site.key!r} has control characters")
-            seen.add(site.key)
             series = site.series
             lengths = {len(series.read_bytes), len(series.write_bytes), len(series.resident_bytes)}
             if lengths != {0} and (self.series is None or lengths != {self.series.count}):

@@ -1,5 +1,6 @@
 """A site's key, taken apart: module ! frame < frame < ..."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -30,3 +31,14 @@ def parse(text: str) -> Key:
     if not function:
         function, position = frames[0], ""
     return Key(module, function, position, tuple(frames[1:]))
+
+
+def check_all(keys: Iterable[str]) -> None:
+    """Raises ValueError on a key that comes twice or could not be printed on one line."""
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            raise ValueError(f"site {key!r} comes twice")
+        if not key.isprintable():
+            raise ValueError(f"site {key!r} has control characters")
+        seen.add(key)
