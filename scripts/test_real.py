@@ -132,13 +132,13 @@ class Program:
             shutil.rmtree(tree, ignore_errors=True)
             shutil.copytree(debian_source.fetch(self.name), tree, symlinks=True)
         environment = self.environment(compiler, tree) | settings
-        seconds = 0.0
+        seconds, begin = 0.0, time.time()
         for step in steps:
             log = self.folder / f"{compiler}.log"
             script: Command = ["sh", str(self.recipe / "build.sh"), step]
             seconds += call(script, tree, log, BUILD_SECONDS, environment)
         context = settings.get("THERMOCLINE_CONTEXT")
-        sites = linked_sites(tree, int(context)) if context else ""
+        sites = linked_sites(tree, int(context), begin) if context else ""
         self.add(f"build {compiler}" + (f", context {context}" if context else ""), seconds, sites)
         return tree
 
@@ -212,11 +212,14 @@ class Program:
         self.add("guided", seconds, f"{placed} placed", self.same(plain, out))
 
 
-def linked_sites(tree: Path, context: int) -> str:
-    """How many sites the tree's linked files have, each of which must be of this context."""
+def linked_sites(tree: Path, context: int, since: float) -> str:
+    """How many sites the files linked since then have, each of which must be of this context.
+
+    A tool that the build made for itself stays as it is when the program is linked again.
+    """
     sites = files = 0
     for path in sorted(tree.rglob("*")):
-        if path.is_symlink() or not path.is_file() or path.stat().st_size < 4:
+        if path.is_symlink() or not path.is_file() or path.stat().st_mtime < since:
             continue
         data = path.read_bytes()
         start = data.find(TABLE)
