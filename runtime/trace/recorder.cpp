@@ -76,7 +76,7 @@ struct Found {
     return found;
 }
 
-static tc_way *bring_in(Recorder &r, uint64_t line) {
+static tc_way *bring_in(Recorder &r, uint64_t line, uint64_t limit) {
     // The program will want it next.
     thermocline::prefetch_line(reinterpret_cast<void *>(line << TC_LINE_SHIFT));
     uint32_t owner = owner_of(r, line << TC_LINE_SHIFT);
@@ -92,6 +92,8 @@ static tc_way *bring_in(Recorder &r, uint64_t line) {
             r.state[index] = owner << 1 | (r.state[index] & 1);
         }
     } else {
+        if (oldest->stamp >= limit)
+            return nullptr;
         found = oldest;
         uint64_t index = uint64_t(found - r.ways);
         serve_if_many(r);
@@ -129,9 +131,9 @@ template <class Work> static bool guarded(Recorder &r, Work work) {
     return true;
 }
 
-tc_way *miss(Recorder &r, uint64_t line) {
+tc_way *miss(Recorder &r, uint64_t line, uint64_t limit) {
     tc_way *way = nullptr;
-    guarded(r, [&] { way = bring_in(r, line); });
+    guarded(r, [&] { way = bring_in(r, line, limit); });
     return way;
 }
 

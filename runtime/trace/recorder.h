@@ -67,9 +67,10 @@ void serve_levels(Recorder &);
 void serve_levels_avx2(Recorder &);
 void serve_levels_avx512(Recorder &);
 
-// The way that holds a line, which is brought in if need be; null if a signal's handler
-// interrupted the recorder itself: then nothing happens.
-tc_way *miss(Recorder &, uint64_t line);
+// The way that holds a line, which is brought in if need be; null, and nothing happens, if a
+// signal's handler interrupted the recorder itself, or if what would have to make room was
+// used at `limit` or later.
+tc_way *miss(Recorder &, uint64_t line, uint64_t limit = UINT64_MAX);
 // A way's counts go to its owner.
 void settle(Recorder &, uint64_t way);
 // Calls visit(way) for each way of the first level.
