@@ -1,0 +1,341 @@
+// See dram_channel.h.
+#include "simulator/memory/dram_channel.h"
+#include <algorithm>
+#include <bit>
+
+namespace thermocline {
+
+static uint32_t positive(int64_t cycles) { return cycles > 0 ? uint32_t(cycles) : 0; }
+
+DramChannel::DramChannel(const DramConfig &config, uint32_t index)
+    : config_(config), index_(index), banks_per_rank_(config.banks_per_rank()),
+      banks_(config.banks()), groups_(config.ranks * config.bank_groups) {
+    burst_shift_ = std::countr_zero(config.burst_bytes);
+    group_shift_ = std::countr_zero(config.bank_groups);
+    column_shift_ = std::countr_zero(config.row_bytes / config.burst_bytes);
+    bank_shift_ = std::countr_zero(config.banks_per_group);
+    rank_shift_ = std::countr_zero(config.ranks);
+    for (bool write : {false, true}) {
+        Queue &queue = queue_[write];
+        const uint32_t size = write ? config.queues.writes : config.queues.reads;
+        queue.entries.resize(size);
+        for (uint32_t i = size; i-- > 0;)
+            queue.free.push_back(i);
+        std::fill_n(queue.first, max_banks, none);
+        std::fill_n(queue.last, max_banks, none);
+    }
+    for (uint32_t bank = 0; bank < banks_; bank++)
+        group_of_[bank] = uint8_t(rank_of(bank) * config.bank_groups + bank % config.bank_groups);
+    ranks_.resize(config.ranks);
+    for (uint32_t r = 0; r < config.ranks; r++) {
+        const uint64_t refi = config.timing.refi;
+        ranks_[r].due = refi ? refi * (r + 1) / config.ranks : never;
+        first_due_ = std::min(first_due_, ranks_[r].due);
+    }
+    const DramTiming &t = config.timing;
+    const int64_t burst = config.burst_cycles, cl = t.cl, cwl = t.cwl;
+    const uint32_t other_rank = uint32_t(burst) + t.rank_switch;
+    const uint32_t turn = positive(cl + burst + t.bus_turn - cwl);
+    const uint32_t r_r[3] = {std::max(t.ccd_l, t.ccd_s), t.ccd_s, other_rank};
+    const uint32_t r_w[3] = {turn, turn, positive(cl + burst + t.rank_switch - cwl)};
+    const uint32_t w_s = uint32_t(cwl + burst) + t.wtr_s, w_l = uint32_t(cwl + burst) + t.wtr_l;
+    const uint32_t w_r[3] = {std::max(w_l, w_s), w_s, positive(cwl + burst + t.rank_switch - cl)};
+    std::copy_n(r_r, 3, read_to_read_);
+    std::copy_n(r_w, 3, read_to_write_);
+    std::copy_n(w_r, 3, write_to_read_);
+    std::copy_n(r_r, 3, write_to_write_);
+}
+
+DramPlace DramChannel::locate(uint64_t local) const {
+    auto take = [&](uint32_t bits) {
+        const uint64_t field = local & ((uint64_t(1) << bits) - 1);
+        local >>= bits;
+        return uint32_t(field);
+    };
+    take(burst_shift_);
+    const uint32_t group = take(group_shift_), column = take(column_shift_);
+    const uint32_t in_group = take(bank_shift_), rank = take(rank_shift_);
+    const uint32_t row = uint32_t(local);
+    const uint32_t bank = (group + (in_group << group_shift_)) ^ (row & (banks_per_rank_ - 1));
+    return {row, uint16_t(column), uint8_t(rank * banks_per_rank_ + bank)};
+}
+
+void DramChannel::enter(Cycle cycle, DramPlace place, bool write, uint32_t ticket,
+                        std::vector<BurstDone> &done) {
+    run(cycle, done);
+    now_ = std::max(now_, cycle);
+    for (uint32_t i = queue_[1].first[place.bank]; i != none; i = queue_[1].entries[i].next) {
+        const Entry &waiting = queue_[1].entries[i];
+        if (waiting.row != place.row || waiting.column != place.column)
+            continue;
+        if (write) {
+            counts_.merged++;
+        } else {
+            counts_.answered++;
+            done.push_back({ticket, cycle + 1});
+        }
+        return;
+    }
+    Queue &queue = queue_[write];
+    const uint32_t i = queue.free.back();
+    queue.free.pop_back();
+    const uint32_t before = queue.last[place.bank];
+    queue.entries[i] = {sequence_++,  place.row,  ticket, none, before,
+                        place.column, place.bank, false,  false};
+    (before == none ? queue.first[place.bank] : queue.entries[before].next) = i;
+    queue.last[place.bank] = i;
+    queue.changed |= uint64_t(1) << place.bank;
+    queue.size++;
+    if (write && queue.size >= config_.queues.drain_start)
+        draining_ = true;
+    next_known_ = false;
+}
+
+void DramChannel::run(Cycle before, std::vector<BurstDone> &done) {
+    for (;;) {
+        if (!next_known_)
+            find_next();
+        if (next_.cycle >= before)
+            return;
+        perform(done);
+    }
+}
+
+Cycle DramChannel::next() {
+    if (queue_[0].size + queue_[1].size == 0)
+        return never;
+    if (!next_known_)
+        find_next();
+    return next_.cycle;
+}
+
+void DramChannel::find_candidate(bool write, uint32_t bank) {
+    Queue &queue = queue_[write];
+    const uint64_t bit = uint64_t(1) << bank;
+    const uint32_t first = queue.first[bank];
+    if (first == none) {
+        queue.waiting &= ~bit;
+        return;
+    }
+    queue.waiting |= bit;
+    uint32_t chosen = first;
+    Kind kind = act;
+    if (is_open_[bank]) {
+        const uint32_t row = open_row_[bank];
+        uint32_t hit = first;
+        // An older request for another row waits until the cap at most.
+        if (queue.entries[first].row != row) {
+            if (served_[bank] < config_.queues.row_hit_cap)
+                while (hit != none && queue.entries[hit].row != row)
+                    hit = queue.entries[hit].next;
+            else
+                hit = none;
+        }
+        chosen = hit == none ? first : hit;
+        kind = hit == none ? pre : write ? wr : rd;
+    }
+    queue.candidate[bank] = chosen;
+    queue.kind[bank] = kind;
+    queue.sequence[bank] = queue.entries[chosen].sequence;
+}
+
+void DramChannel::find_next() {
+    next_known_ = true;
+    const bool write = writing();
+    Queue &queue = queue_[write];
+    for (uint64_t changed = queue.changed; changed != 0; changed &= changed - 1)
+        find_candidate(write, uint32_t(std::countr_zero(changed)));
+    queue.changed = 0;
+    // The least of (cycle, row command?, sequence), packed so that one comparison orders all
+    // three: timings are shorter than 2^23 cycles, and 2^40 requests are weeks of simulation.
+    constexpr unsigned row_bit = 40, cycle_bit = 41;
+    uint64_t best = UINT64_MAX;
+    uint32_t best_bank = none;
+    for (uint64_t waiting = queue.waiting & ~blocked_; waiting != 0; waiting &= waiting - 1) {
+        const uint32_t bank = uint32_t(std::countr_zero(waiting));
+        const Kind kind = queue.kind[bank];
+        const Cycle cycle =
+            std::max(std::max(bank_ok_[kind][bank], group_ok_[kind][group_of_[bank]]),
+                     std::max(bus_ok_[kind], now_));
+        const uint64_t key =
+            (cycle - now_) << cycle_bit | uint64_t(kind >= pre) << row_bit | queue.sequence[bank];
+        if (key < best) {
+            best = key;
+            best_bank = bank;
+        }
+    }
+    next_ = {best_bank == none ? never : now_ + (best >> cycle_bit), Event::command, best_bank};
+    if (blocked_ != 0 || next_.cycle >= first_due_)
+        next_refresh();
+}
+
+// A refresh command comes before others of its cycle, and a rank is closed to requests from the
+// cycle in which its refresh is due.
+void DramChannel::next_refresh() {
+    for (uint32_t r = 0; r < config_.ranks; r++) {
+        const Rank &rank = ranks_[r];
+        if (!rank.refreshing) {
+            if (rank.due <= next_.cycle &&
+                (next_.event != Event::refresh_due || rank.due < next_.cycle))
+                next_ = {std::max(rank.due, now_), Event::refresh_due, r};
+            continue;
+        }
+        Cycle cycle = std::max(now_, bus_ok_[act]);
+        for (uint32_t b = r * banks_per_rank_; b < (r + 1) * banks_per_rank_; b++)
+            if (rank.open == 0)
+                cycle = std::max(cycle, bank_ok_[act][b]);
+            else if (is_open_[b])
+                cycle = std::max(cycle, bank_ok_[pre][b]);
+        if (cycle < next_.cycle || (cycle == next_.cycle && next_.event == Event::command))
+            next_ = {cycle, Event::refresh, r};
+    }
+}
+
+void DramChannel::perform(std::vector<BurstDone> &done) {
+    now_ = next_.cycle;
+    next_known_ = false;
+    if (next_.event == Event::refresh_due) {
+        ranks_[next_.index].refreshing = true;
+        for (uint32_t b = 0; b < banks_per_rank_; b++)
+            blocked_ |= uint64_t(1) << (next_.index * banks_per_rank_ + b);
+        first_due_ = never;
+        for (const Rank &rank : ranks_)
+            if (!rank.refreshing)
+                first_due_ = std::min(first_due_, rank.due);
+        return;
+    }
+    if (next_.event == Event::refresh) {
+        refresh(next_.index);
+        return;
+    }
+    const uint32_t bank = next_.index;
+    Queue &queue = queue_[writing()];
+    Entry &entry = queue.entries[queue.candidate[bank]];
+    switch (queue.kind[bank]) {
+    case act:
+        activate(bank, entry);
+        break;
+    case pre:
+        entry.precharged = true;
+        log(CommandKind::precharge, bank, 0);
+        precharge(bank);
+        take_bus(true);
+        break;
+    default:
+        column_command(bank, done);
+    }
+}
+
+void DramChannel::take_bus(bool row) {
+    for (Kind kind : {rd, wr, pre, act})
+        if (!config_.separate_row_bus || row == (kind >= pre))
+            bus_ok_[kind] = now_ + 1;
+}
+
+void DramChannel::column_command(uint32_t bank, std::vector<BurstDone> &done) {
+    const bool write = writing();
+    Queue &queue = queue_[write];
+    const uint32_t i = queue.candidate[bank];
+    const Entry &entry = queue.entries[i];
+    const DramTiming &t = config_.timing;
+    log(write ? CommandKind::write : CommandKind::read, bank, entry.row);
+    const uint32_t (&to_read)[3] = write ? write_to_read_ : read_to_read_;
+    const uint32_t (&to_write)[3] = write ? write_to_write_ : read_to_write_;
+    const uint32_t rank = rank_of(bank);
+    for (uint32_t g = 0; g < groups_; g++) {
+        const uint32_t near = g == group_of_[bank] ? 0 : g / config_.bank_groups == rank ? 1 : 2;
+        group_ok_[rd][g] = std::max(group_ok_[rd][g], now_ + to_read[near]);
+        group_ok_[wr][g] = std::max(group_ok_[wr][g], now_ + to_write[near]);
+    }
+    const Cycle close = now_ + (write ? t.cwl + config_.burst_cycles + t.wr : t.rtp);
+    bank_ok_[pre][bank] = std::max(bank_ok_[pre][bank], close);
+    served_[bank]++;
+    take_bus(false);
+
+    (entry.precharged ? counts_.conflicts : entry.activated ? counts_.misses : counts_.hits)++;
+    (write ? counts_.writes : counts_.reads)++;
+    if (!write)
+        done.push_back({entry.ticket, now_ + t.cl + config_.burst_cycles});
+    (entry.previous == none ? queue.first[bank] : queue.entries[entry.previous].next) = entry.next;
+    (entry.next == none ? queue.last[bank] : queue.entries[entry.next].previous) = entry.previous;
+    queue.free.push_back(i);
+    queue.size--;
+    if (write && queue.size <= config_.queues.drain_stop)
+        draining_ = false;
+    bank_changed(bank);
+}
+
+void DramChannel::activate(uint32_t bank, Entry &entry) {
+    const DramTiming &t = config_.timing;
+    log(CommandKind::activate, bank, entry.row);
+    entry.activated = true;
+    counts_.activates++;
+    is_open_[bank] = true;
+    open_row_[bank] = entry.row;
+    served_[bank] = 0;
+    Rank &rank = ranks_[rank_of(bank)];
+    if (rank.open++ == 0)
+        rank.open_since = now_;
+    bank_ok_[rd][bank] = bank_ok_[wr][bank] = now_ + t.rcd;
+    bank_ok_[pre][bank] = std::max(bank_ok_[pre][bank], now_ + t.ras);
+    bank_ok_[act][bank] = std::max(bank_ok_[act][bank], now_ + t.rc);
+    rank.activates[rank.oldest_activate] = now_ + t.faw;
+    rank.oldest_activate = (rank.oldest_activate + 1) % 4;
+    const Cycle four = rank.activates[rank.oldest_activate];
+    const uint32_t base = rank_of(bank) * config_.bank_groups;
+    for (uint32_t g = base; g < base + config_.bank_groups; g++) {
+        const uint32_t gap = g == group_of_[bank] ? std::max(t.rrd_l, t.rrd_s) : t.rrd_s;
+        group_ok_[act][g] = std::max(group_ok_[act][g], std::max(now_ + gap, four));
+    }
+    take_bus(true);
+    bank_changed(bank);
+}
+
+void DramChannel::precharge(uint32_t bank) {
+    is_open_[bank] = false;
+    bank_ok_[act][bank] = std::max(bank_ok_[act][bank], now_ + config_.timing.rp);
+    Rank &rank = ranks_[rank_of(bank)];
+    if (--rank.open == 0)
+        counts_.open_cycles += now_ - rank.open_since;
+    bank_changed(bank);
+}
+
+void DramChannel::refresh(uint32_t r) {
+    Rank &rank = ranks_[r];
+    const uint32_t base = r * banks_per_rank_;
+    take_bus(true);
+    if (rank.open != 0) {
+        log(CommandKind::precharge_all, base, 0);
+        for (uint32_t bank = base; bank < base + banks_per_rank_; bank++)
+            if (is_open_[bank])
+                precharge(bank);
+        return;
+    }
+    log(CommandKind::refresh, base, 0);
+    counts_.refreshes++;
+    for (uint32_t bank = base; bank < base + banks_per_rank_; bank++)
+        bank_ok_[act][bank] = std::max(bank_ok_[act][bank], now_ + config_.timing.rfc);
+    rank.due += config_.timing.refi;
+    if (rank.due <= now_)
+        return; // late already: goes on refreshing
+    rank.refreshing = false;
+    for (uint32_t bank = base; bank < base + banks_per_rank_; bank++)
+        blocked_ &= ~(uint64_t(1) << bank);
+    first_due_ = std::min(first_due_, rank.due);
+}
+
+void DramChannel::log(CommandKind kind, uint32_t bank, uint32_t row) {
+    if (commands_ != nullptr)
+        commands_->push_back(
+            {now_, index_, kind, uint8_t(rank_of(bank)), uint8_t(bank % banks_per_rank_), row});
+}
+
+DramCounts DramChannel::counts(Cycle until) const {
+    DramCounts counts = counts_;
+    for (const Rank &rank : ranks_)
+        if (rank.open != 0 && until > rank.open_since)
+            counts.open_cycles += until - rank.open_since;
+    return counts;
+}
+
+} // namespace thermocline

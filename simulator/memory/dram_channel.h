@@ -1,0 +1,154 @@
+// One DRAM channel with faithful timing: the policy of docs/memory-devices.md, word for word, but
+// from event to event and not from cycle to cycle.
+//
+// Each bank has at most one command that it would issue next (its candidate), for each of the two
+// queues.  Candidates are looked for again only in banks that changed, and choosing a command
+// looks only at candidates: the earliest cycle in which one is allowed is the next event.
+#pragma once
+#include "simulator/memory/config.h"
+#include "simulator/memory/request.h"
+#include <cstdint>
+#include <vector>
+
+namespace thermocline {
+
+using Cycle = uint64_t;
+
+enum class CommandKind : uint8_t { read, write, precharge, activate, precharge_all, refresh };
+
+struct Command {
+    Cycle cycle;
+    uint32_t channel;
+    CommandKind kind;
+    uint8_t rank, bank; // the bank within the rank; 0 where all are meant
+    uint32_t row;       // 0 where none is named
+    bool operator==(const Command &) const = default;
+};
+
+struct DramPlace {
+    uint32_t row;
+    uint16_t column;
+    uint8_t bank; // within the channel: rank * banks_per_rank + bank
+};
+
+struct DramCounts {
+    uint64_t reads = 0, writes = 0, activates = 0, refreshes = 0;
+    uint64_t hits = 0, misses = 0, conflicts = 0;
+    uint64_t answered = 0, merged = 0; // reads answered by, writes merged in the write queue
+    uint64_t open_cycles = 0;          // with an open row, summed over ranks
+};
+
+// A burst's data has arrived.
+struct BurstDone {
+    uint32_t ticket; // the caller's
+    Cycle cycle;
+};
+
+class DramChannel {
+  public:
+    DramChannel(const DramConfig &config, uint32_t index);
+
+    DramPlace locate(uint64_t local) const; // of a byte of the channel
+    bool room(bool write, uint32_t bursts) const { return queue_[write].free.size() >= bursts; }
+
+    // A burst enters.  Everything before `cycle` happens first.
+    // Returns whether a read waits, so that its end will be reported with the ticket.
+    void enter(Cycle cycle, DramPlace place, bool write, uint32_t ticket,
+               std::vector<BurstDone> &done);
+    // All that happens before the cycle.
+    void run(Cycle before, std::vector<BurstDone> &done);
+    // The cycle of the next command; `never` if no request waits.
+    Cycle next();
+
+    DramCounts counts(Cycle until) const; // up to a cycle that has been run
+    void record(std::vector<Command> *commands) { commands_ = commands; }
+
+  private:
+    static constexpr uint32_t none = UINT32_MAX;
+    static constexpr uint32_t max_banks = DramConfig::max_banks;
+    enum Kind : uint8_t { rd, wr, pre, act, kinds };
+    enum class Event : uint8_t { command, refresh_due, refresh };
+
+    struct Entry {
+        uint64_t sequence;
+        uint32_t row, ticket;
+        uint32_t next, previous; // of the same bank and queue, by sequence
+        uint16_t column;
+        uint8_t bank;
+        bool precharged, activated; // for this entry
+    };
+    struct Queue {
+        std::vector<Entry> entries;
+        std::vector<uint32_t> free;
+        uint32_t size = 0;
+        uint32_t first[max_banks], last[max_banks];
+        uint64_t waiting = 0; // banks with a candidate
+        uint64_t changed = 0; // banks whose candidate must be looked for again
+        uint32_t candidate[max_banks];
+        Kind kind[max_banks];
+        uint64_t sequence[max_banks]; // of the candidate
+    };
+    struct Rank {
+        Cycle due;
+        bool refreshing = false;
+        uint32_t open = 0; // banks
+        Cycle open_since = 0;
+        Cycle activates[4] = {}; // the last four, + faw
+        uint32_t oldest_activate = 0;
+    };
+    struct Next {
+        Cycle cycle;
+        Event event;
+        uint32_t index; // bank, or rank
+    };
+
+    uint32_t rank_of(uint32_t bank) const { return bank / banks_per_rank_; }
+    bool writing() const { return draining_ || queue_[0].size == 0; }
+    void find_candidate(bool write, uint32_t bank);
+    void find_next();
+    void next_refresh();
+    void perform(std::vector<BurstDone> &done);
+    void column_command(uint32_t bank, std::vector<BurstDone> &done);
+    void activate(uint32_t bank, Entry &entry);
+    void precharge(uint32_t bank);
+    void refresh(uint32_t rank);
+    void close(uint32_t bank);
+    void take_bus(bool row);
+    void log(CommandKind kind, uint32_t bank, uint32_t row);
+    void bank_changed(uint32_t bank) {
+        queue_[0].changed |= uint64_t(1) << bank;
+        queue_[1].changed |= uint64_t(1) << bank;
+    }
+
+    const DramConfig config_;
+    const uint32_t index_;
+    const uint32_t banks_per_rank_;
+    uint32_t banks_, groups_; // of the channel
+    uint32_t burst_shift_, group_shift_, column_shift_, bank_shift_, rank_shift_;
+
+    Queue queue_[2];
+    bool draining_ = false;
+    uint64_t sequence_ = 0;
+    Cycle now_ = 0;
+    bool next_known_ = false;
+    Next next_{};
+
+    // A command of a kind is allowed from the latest of these on.
+    Cycle bank_ok_[kinds][max_banks] = {};
+    Cycle group_ok_[kinds][max_banks] = {}; // groups of all ranks; ranks and channel folded in
+    Cycle bus_ok_[kinds] = {};
+    uint8_t group_of_[max_banks];
+    bool is_open_[max_banks] = {};
+    uint32_t open_row_[max_banks] = {};
+    uint32_t served_[max_banks] = {}; // column commands since the last ACT
+    std::vector<Rank> ranks_;
+    uint64_t blocked_ = 0; // banks of ranks that are being refreshed
+    Cycle first_due_ = never;
+    // Gaps after RD and WR: [bank group, rank, other rank].
+    uint32_t read_to_read_[3], read_to_write_[3], write_to_read_[3], write_to_write_[3];
+
+    DramCounts counts_;
+    std::vector<Command> *commands_ = nullptr;
+};
+
+} // namespace thermocline

@@ -1,0 +1,77 @@
+// A memory: DRAM channels, NVM modules on them if there are any, and perhaps a link in front.
+//
+//   Memory memory(parse_memory(json));
+//   memory.advance(t, done);                 // everything before t has happened
+//   while (!memory.accepts(request))         // the queue is full: wait for it
+//       memory.advance(t = memory.next(), done);
+//   request.arrival = t;
+//   memory.push(request);
+//
+// Arrival times never fall, and no request arrives before a time that has been advanced to.  What
+// happens depends on the requests alone, not on how often advance is called.  Completions are
+// reported as soon as they are certain, which is before their time, and in no order.
+//
+// Two tiers that share channels (Optane behind the DRAM's controller) are one Memory: addresses
+// from nvm_base() on are the NVM's.  Two Memories never share anything.
+#pragma once
+#include "simulator/memory/config.h"
+#include "simulator/memory/dram_channel.h"
+#include "simulator/memory/request.h"
+#include "simulator/memory/statistics.h"
+#include <vector>
+
+namespace thermocline {
+
+class Memory {
+  public:
+    explicit Memory(const MemoryConfig &config);
+
+    // Whether the request would find room at the time that was last advanced to.
+    bool accepts(const Request &request) const;
+    void push(const Request &request); // accepts() is true
+    // A time by which something may happen: too early perhaps, never too late.  `never` if no
+    // request is under way.
+    Ps next();
+    // All that happens before the time; completions are appended.
+    void advance(Ps until, std::vector<Completion> &done);
+
+    Statistics statistics(Ps until); // advances to it; the completions come with the next advance
+    uint32_t largest_request() const { return largest_request_; } // in bytes
+    uint64_t nvm_base() const { return config_.nvm_base; }
+    const MemoryConfig &config() const { return config_; }
+    // Faithful: appends every DRAM command as it is issued.
+    void record(std::vector<Command> *commands);
+
+  private:
+    struct Slot { // of a read that is under way
+        uint64_t token;
+        Ps arrival, latest;
+        uint32_t bursts; // still missing
+        Purpose purpose;
+    };
+    struct Burst {
+        uint32_t channel;
+        uint64_t local; // address within the channel
+    };
+
+    Cycle cycle_at(Ps time) const; // the first edge that is not before
+    Burst burst(uint64_t number) const;
+    void run(uint32_t channel, Cycle before);
+    void enter(const Request &request, Ps at);
+    void collect();
+
+    const MemoryConfig config_;
+    const uint32_t clock_ps_, burst_shift_, bursts_per_granule_shift_;
+    uint32_t largest_request_;
+    Ps now_ = 0;
+    std::vector<DramChannel> channels_;
+    std::vector<Cycle> next_;     // of each channel: the next command, or earlier
+    std::vector<bool> estimated_; // next_ is perhaps too early
+    std::vector<Slot> slots_;
+    std::vector<uint32_t> free_slots_;
+    std::vector<BurstDone> finished_; // bursts, not yet collected
+    std::vector<Completion> completions_;
+    std::array<Traffic, purposes> traffic_[2]; // DRAM, NVM
+};
+
+} // namespace thermocline
