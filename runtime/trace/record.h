@@ -57,6 +57,24 @@ struct tc_group {
     struct tc_reference references[];
 };
 
+/* A strip: a loop whose references are all known before it starts.  Each iteration makes
+ * the same groups in the same order; a group's address moves by a constant step. */
+enum { TC_STRIP_GROUPS = 32 /* at most */ };
+struct tc_strip_group {
+    uint16_t bytes; /* from its first byte to its last; at most a line's length */
+    uint16_t count; /* of references */
+    uint16_t loads, stores;
+    struct tc_reference references[];
+};
+struct tc_strip {
+    uint32_t count;  /* of groups, which follow back to back */
+    uint32_t stamps; /* that an iteration takes */
+};
+struct tc_walk {
+    uintptr_t start; /* a group's address in the first iteration */
+    int64_t step;
+};
+
 #ifdef __cplusplus
 extern "C" {
 /* The calling thread's recorder; null until its first twin runs. */
@@ -70,6 +88,10 @@ struct tc_recorder *tc_recorder_make(void);
 /* A group whose inline test failed.  `stamp`: the first of its stamps. */
 TC_PRESERVE void tc_record_group(struct tc_recorder *, uintptr_t, const struct tc_group *,
                                  uint64_t stamp);
+/* All references of a strip, before the first of them is made.  `stamp`: the first of
+ * their stamps.  One walk for each group. */
+TC_PRESERVE void tc_record_strip(struct tc_recorder *, const struct tc_strip *,
+                                 const struct tc_walk *, uint64_t iterations, uint64_t stamp);
 /* A whole range, one reference for each line of it. */
 TC_PRESERVE void tc_record_load(struct tc_recorder *, const void *, uint64_t bytes);
 TC_PRESERVE void tc_record_store(struct tc_recorder *, const void *, uint64_t bytes);
