@@ -33,8 +33,10 @@ class Object {
     // A whole number in [least, most].
     uint64_t number(const char *field, uint64_t least, uint64_t most) {
         const Json &value = at(field);
-        if (!value.is_number_unsigned() || value.get<uint64_t>() < least ||
-            value.get<uint64_t>() > most)
+        // Made in C++ a number may be signed; get() of a negative one would wrap.
+        const bool whole =
+            value.is_number_unsigned() || (value.is_number_integer() && value.get<int64_t>() >= 0);
+        if (!whole || value.get<uint64_t>() < least || value.get<uint64_t>() > most)
             fail(field, "is " + show(value) + ": a whole number from " + std::to_string(least) +
                             " to " + std::to_string(most) + " is wanted");
         return value.get<uint64_t>();
@@ -69,7 +71,7 @@ class Object {
     std::set<std::string> asked_;
 };
 
-constexpr uint64_t most_cycles = 1 << 20, most_ps = 1'000'000'000, most_bytes = 1 << 20;
+constexpr uint64_t most_cycles = 1 << 15, most_ps = 1'000'000'000, most_bytes = 1 << 20;
 
 QueueConfig parse_queues(Object json) {
     QueueConfig queues{};

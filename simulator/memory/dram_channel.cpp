@@ -5,6 +5,13 @@
 
 namespace thermocline {
 
+// A candidate's rank: row command?, sequence, bank.  2^40 bursts are weeks of simulation, and what
+// is waited for is less than 2^17 cycles away (see config.cpp).
+constexpr unsigned bank_bits = 6, row_bit = 46, cycle_bit = 47;
+static_assert(1 << bank_bits == DramConfig::max_banks);
+
+static void raise(Cycle &limit, Cycle cycle) { limit = std::max(limit, cycle); }
+
 static uint32_t positive(int64_t cycles) { return cycles > 0 ? uint32_t(cycles) : 0; }
 
 DramChannel::DramChannel(const DramConfig &config, uint32_t index)
@@ -57,7 +64,7 @@ DramPlace DramChannel::locate(uint64_t local) const {
     const uint32_t in_group = take(bank_shift_), rank = take(rank_shift_);
     const uint32_t row = uint32_t(local);
     const uint32_t bank = (group + (in_group << group_shift_)) ^ (row & (banks_per_rank_ - 1));
-    return {row, uint16_t(column), uint8_t(rank * banks_per_rank_ + bank)};
+    return {row, column, uint8_t(rank * banks_per_rank_ + bank)};
 }
 
 void DramChannel::enter(Cycle cycle, DramPlace place, bool write, uint32_t ticket,
@@ -84,11 +91,40 @@ void DramChannel::enter(Cycle cycle, DramPlace place, bool write, uint32_t ticke
                         place.column, place.bank, false,  false};
     (before == none ? queue.first[place.bank] : queue.entries[before].next) = i;
     queue.last[place.bank] = i;
-    queue.changed |= uint64_t(1) << place.bank;
+    const bool was_writing = writing();
     queue.size++;
     if (write && queue.size >= config_.queues.drain_start)
         draining_ = true;
-    next_known_ = false;
+    if (writing() != was_writing) {
+        queue.changed |= uint64_t(1) << place.bank;
+        next_known_ = false;
+    } else if (write != was_writing || !next_known_) {
+        queue.changed |= uint64_t(1) << place.bank; // the active queue is as it was
+    } else {
+        keep_next(write, place.bank);
+    }
+}
+
+// The active queue has a new entry: the next event is brought up to date, mostly as it was.
+void DramChannel::keep_next(bool write, uint32_t bank) {
+    Queue &queue = queue_[write];
+    const bool had = queue.waiting >> bank & 1;
+    const Kind kind = queue.kind[bank];
+    if (had && (kind != pre || (queue.changed >> bank & 1)))
+        return; // the newest entry of a bank changes nothing, unless a row would be closed
+    find_candidate(write, bank);
+    if (had && queue.kind[bank] == kind)
+        return;
+    if (blocked_ >> bank & 1)
+        return;
+    if (next_.event == Event::command && next_.index == bank) {
+        next_known_ = false; // its bank was to close the row that the new entry wants
+        return;
+    }
+    const Cycle cycle = allowed(queue, bank);
+    if (cycle < next_.cycle ||
+        (cycle == next_.cycle && next_.event == Event::command && queue.rank[bank] < next_.rank))
+        next_ = {cycle, Event::command, bank, queue.rank[bank]};
 }
 
 void DramChannel::run(Cycle before, std::vector<BurstDone> &done) {
@@ -136,7 +172,10 @@ void DramChannel::find_candidate(bool write, uint32_t bank) {
     }
     queue.candidate[bank] = chosen;
     queue.kind[bank] = kind;
-    queue.sequence[bank] = queue.entries[chosen].sequence;
+    queue.ready[bank] = bank_ok_[kind][bank];
+    queue.rank[bank] =
+        uint64_t(kind >= pre) << row_bit | queue.entries[chosen].sequence << bank_bits | bank;
+    queue.limit[bank] = uint16_t(kind * max_banks + group_of_[bank]);
 }
 
 void DramChannel::find_next() {
@@ -146,25 +185,16 @@ void DramChannel::find_next() {
     for (uint64_t changed = queue.changed; changed != 0; changed &= changed - 1)
         find_candidate(write, uint32_t(std::countr_zero(changed)));
     queue.changed = 0;
-    // The least of (cycle, row command?, sequence), packed so that one comparison orders all
-    // three: timings are shorter than 2^23 cycles, and 2^40 requests are weeks of simulation.
-    constexpr unsigned row_bit = 40, cycle_bit = 41;
+    // The least of (cycle, rank) in one word, without a branch that would be mispredicted.
     uint64_t best = UINT64_MAX;
-    uint32_t best_bank = none;
     for (uint64_t waiting = queue.waiting & ~blocked_; waiting != 0; waiting &= waiting - 1) {
         const uint32_t bank = uint32_t(std::countr_zero(waiting));
-        const Kind kind = queue.kind[bank];
-        const Cycle cycle =
-            std::max(std::max(bank_ok_[kind][bank], group_ok_[kind][group_of_[bank]]),
-                     std::max(bus_ok_[kind], now_));
-        const uint64_t key =
-            (cycle - now_) << cycle_bit | uint64_t(kind >= pre) << row_bit | queue.sequence[bank];
-        if (key < best) {
-            best = key;
-            best_bank = bank;
-        }
+        best = std::min(best, (allowed(queue, bank) - now_) << cycle_bit | queue.rank[bank]);
     }
-    next_ = {best_bank == none ? never : now_ + (best >> cycle_bit), Event::command, best_bank};
+    next_ = {never, Event::command, none, best};
+    if (best != UINT64_MAX)
+        next_ = {now_ + (best >> cycle_bit), Event::command, uint32_t(best & (max_banks - 1)),
+                 best & ((uint64_t(1) << cycle_bit) - 1)};
     if (blocked_ != 0 || next_.cycle >= first_due_)
         next_refresh();
 }
@@ -177,17 +207,17 @@ void DramChannel::next_refresh() {
         if (!rank.refreshing) {
             if (rank.due <= next_.cycle &&
                 (next_.event != Event::refresh_due || rank.due < next_.cycle))
-                next_ = {std::max(rank.due, now_), Event::refresh_due, r};
+                next_ = {std::max(rank.due, now_), Event::refresh_due, r, 0};
             continue;
         }
-        Cycle cycle = std::max(now_, bus_ok_[act]);
+        Cycle cycle = std::max(now_, limit_[pre * max_banks + r * config_.bank_groups]);
         for (uint32_t b = r * banks_per_rank_; b < (r + 1) * banks_per_rank_; b++)
             if (rank.open == 0)
                 cycle = std::max(cycle, bank_ok_[act][b]);
             else if (is_open_[b])
                 cycle = std::max(cycle, bank_ok_[pre][b]);
         if (cycle < next_.cycle || (cycle == next_.cycle && next_.event == Event::command))
-            next_ = {cycle, Event::refresh, r};
+            next_ = {cycle, Event::refresh, r, 0};
     }
 }
 
@@ -229,7 +259,8 @@ void DramChannel::perform(std::vector<BurstDone> &done) {
 void DramChannel::take_bus(bool row) {
     for (Kind kind : {rd, wr, pre, act})
         if (!config_.separate_row_bus || row == (kind >= pre))
-            bus_ok_[kind] = now_ + 1;
+            for (uint32_t g = 0; g < groups_; g++)
+                raise(limit_[kind * max_banks + g], now_ + 1);
 }
 
 void DramChannel::column_command(uint32_t bank, std::vector<BurstDone> &done) {
@@ -244,11 +275,11 @@ void DramChannel::column_command(uint32_t bank, std::vector<BurstDone> &done) {
     const uint32_t rank = rank_of(bank);
     for (uint32_t g = 0; g < groups_; g++) {
         const uint32_t near = g == group_of_[bank] ? 0 : g / config_.bank_groups == rank ? 1 : 2;
-        group_ok_[rd][g] = std::max(group_ok_[rd][g], now_ + to_read[near]);
-        group_ok_[wr][g] = std::max(group_ok_[wr][g], now_ + to_write[near]);
+        raise(limit_[rd * max_banks + g], now_ + to_read[near]);
+        raise(limit_[wr * max_banks + g], now_ + to_write[near]);
     }
     const Cycle close = now_ + (write ? t.cwl + config_.burst_cycles + t.wr : t.rtp);
-    bank_ok_[pre][bank] = std::max(bank_ok_[pre][bank], close);
+    raise(bank_ok_[pre][bank], close);
     served_[bank]++;
     take_bus(false);
 
@@ -277,15 +308,15 @@ void DramChannel::activate(uint32_t bank, Entry &entry) {
     if (rank.open++ == 0)
         rank.open_since = now_;
     bank_ok_[rd][bank] = bank_ok_[wr][bank] = now_ + t.rcd;
-    bank_ok_[pre][bank] = std::max(bank_ok_[pre][bank], now_ + t.ras);
-    bank_ok_[act][bank] = std::max(bank_ok_[act][bank], now_ + t.rc);
+    raise(bank_ok_[pre][bank], now_ + t.ras);
+    raise(bank_ok_[act][bank], now_ + t.rc);
     rank.activates[rank.oldest_activate] = now_ + t.faw;
     rank.oldest_activate = (rank.oldest_activate + 1) % 4;
     const Cycle four = rank.activates[rank.oldest_activate];
     const uint32_t base = rank_of(bank) * config_.bank_groups;
     for (uint32_t g = base; g < base + config_.bank_groups; g++) {
         const uint32_t gap = g == group_of_[bank] ? std::max(t.rrd_l, t.rrd_s) : t.rrd_s;
-        group_ok_[act][g] = std::max(group_ok_[act][g], std::max(now_ + gap, four));
+        raise(limit_[act * max_banks + g], std::max(now_ + gap, four));
     }
     take_bus(true);
     bank_changed(bank);
@@ -293,7 +324,7 @@ void DramChannel::activate(uint32_t bank, Entry &entry) {
 
 void DramChannel::precharge(uint32_t bank) {
     is_open_[bank] = false;
-    bank_ok_[act][bank] = std::max(bank_ok_[act][bank], now_ + config_.timing.rp);
+    raise(bank_ok_[act][bank], now_ + config_.timing.rp);
     Rank &rank = ranks_[rank_of(bank)];
     if (--rank.open == 0)
         counts_.open_cycles += now_ - rank.open_since;
@@ -314,7 +345,9 @@ void DramChannel::refresh(uint32_t r) {
     log(CommandKind::refresh, base, 0);
     counts_.refreshes++;
     for (uint32_t bank = base; bank < base + banks_per_rank_; bank++)
-        bank_ok_[act][bank] = std::max(bank_ok_[act][bank], now_ + config_.timing.rfc);
+        raise(bank_ok_[act][bank], now_ + config_.timing.rfc);
+    for (uint32_t bank = base; bank < base + banks_per_rank_; bank++)
+        bank_changed(bank); // their candidates know the old limit
     rank.due += config_.timing.refi;
     if (rank.due <= now_)
         return; // late already: goes on refreshing

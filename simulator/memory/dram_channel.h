@@ -7,6 +7,7 @@
 #pragma once
 #include "simulator/memory/config.h"
 #include "simulator/memory/request.h"
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct Command {
 
 struct DramPlace {
     uint32_t row;
-    uint16_t column;
+    uint32_t column;
     uint8_t bank; // within the channel: rank * banks_per_rank + bank
 };
 
@@ -73,7 +74,7 @@ class DramChannel {
         uint64_t sequence;
         uint32_t row, ticket;
         uint32_t next, previous; // of the same bank and queue, by sequence
-        uint16_t column;
+        uint32_t column;
         uint8_t bank;
         bool precharged, activated; // for this entry
     };
@@ -86,7 +87,9 @@ class DramChannel {
         uint64_t changed = 0; // banks whose candidate must be looked for again
         uint32_t candidate[max_banks];
         Kind kind[max_banks];
-        uint64_t sequence[max_banks]; // of the candidate
+        Cycle ready[max_banks];    // what the candidate's bank allows
+        uint64_t rank[max_banks];  // of candidates that are allowed in the same cycle: the least
+        uint16_t limit[max_banks]; // where its group's limit is
     };
     struct Rank {
         Cycle due;
@@ -100,13 +103,18 @@ class DramChannel {
         Cycle cycle;
         Event event;
         uint32_t index; // bank, or rank
+        uint64_t rank;  // of the candidate
     };
 
     uint32_t rank_of(uint32_t bank) const { return bank / banks_per_rank_; }
     bool writing() const { return draining_ || queue_[0].size == 0; }
     void find_candidate(bool write, uint32_t bank);
     void find_next();
+    void keep_next(bool write, uint32_t bank);
     void next_refresh();
+    Cycle allowed(const Queue &queue, uint32_t bank) const {
+        return std::max(std::max(queue.ready[bank], limit_[queue.limit[bank]]), now_);
+    }
     void perform(std::vector<BurstDone> &done);
     void column_command(uint32_t bank, std::vector<BurstDone> &done);
     void activate(uint32_t bank, Entry &entry);
@@ -133,10 +141,10 @@ class DramChannel {
     bool next_known_ = false;
     Next next_{};
 
-    // A command of a kind is allowed from the latest of these on.
+    // A command of a kind is allowed from the latest of these on: what its bank says, and what
+    // its bank group, with the limits of rank, channel and command bus folded in.
     Cycle bank_ok_[kinds][max_banks] = {};
-    Cycle group_ok_[kinds][max_banks] = {}; // groups of all ranks; ranks and channel folded in
-    Cycle bus_ok_[kinds] = {};
+    Cycle limit_[kinds * max_banks] = {}; // [kind * max_banks + group]
     uint8_t group_of_[max_banks];
     bool is_open_[max_banks] = {};
     uint32_t open_row_[max_banks] = {};
