@@ -16,8 +16,13 @@ import sys
 import time
 from pathlib import Path
 
+from thermocline.machine import store
+from thermocline.planning import speed
 from thermocline.profiles.merge import Candidate
 from thermocline.strategies import registry
+from thermocline.strategies.fastest import Memory
+
+SPEED = speed.of(store.find("knl-7230"))
 
 BOUND_SECONDS = 1.0
 RUNS = 3
@@ -38,7 +43,15 @@ def sites(family: str, count: int, seed: int) -> list[Candidate]:
         if traffic is None:
             size = 4096 * (1 + int(rng.lognormvariate(3, 3)))
             traffic = 64 * (1 + int(rng.lognormvariate(8, 4)))
-        made.append(Candidate(f"a.out!f{number}@a.c:{number}", size, traffic, 0.0))
+        made.append(
+            Candidate(
+                f"a.out!f{number}@a.c:{number}",
+                size,
+                traffic,
+                0.0,
+                traffic * rng.randint(50, 100) // 100,
+            )
+        )
     return made
 
 
@@ -59,8 +72,9 @@ def main() -> int:
     ):
         made = sites(family, count, 1)
         total = sum(site.bytes for site in made)
-        for name, choose in registry().items():
-            for divisor in (8, 4, 2):
+        for divisor in (8, 4, 2):
+            memory = Memory(SPEED, (total // divisor, total), (0, 0), (0, 0))
+            for name, choose in registry(memory).items():
                 times = []
                 gap: float | None = None
                 for _ in range(RUNS):

@@ -5,7 +5,7 @@ Written here because a plan must stay readable and diffable: one line a site.
 
 from collections.abc import Iterable, Mapping
 
-Value = str | int | float | bool | list[str] | list[int]
+Value = str | int | float | bool | list[str] | list[int] | list[float]
 
 _ESCAPES = {
     '"': '\\"',

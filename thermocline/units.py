@@ -104,6 +104,16 @@ def format_time(seconds: float) -> str:
     return f"{seconds * 1e9:.6g}ns"
 
 
+def format_duration(seconds: float | None) -> str:
+    """For people, in the unit that fits: `1.52 ms`; a dash where there is none."""
+    if seconds is None:
+        return "-"
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
 def format_share(share: float | None) -> str:
     """A share in percent, or a dash where there is none."""
     return "-" if share is None else f"{100 * share:.1f} %"

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from thermocline.planning.speed import Speed
 from thermocline.profiles.merge import Candidate
 from thermocline.strategies import NAMES, Choice, by_density, first_touch, knapsack, registry
+from thermocline.strategies.fastest import Memory
 from thermocline.strategies.hotset import choose as hotset
 from thermocline.strategies.knapsack import choose as best
 from thermocline.strategies.thermos import choose as thermos
@@ -25,6 +27,8 @@ def candidates(largest: int = 12, most: int = 9) -> st.SearchStrategy[list[Candi
         lambda rows: sites(*[(f"k{i:02}", size, moved) for i, (size, moved) in enumerate(rows)])
     )
 
+
+TWO_TIERS = Memory(Speed((4.0, 1.0), (2.0, 1.0), (0, 1)), (10, 10), (0, 0), (0, 0))
 
 # Densities: a 10, b 5, c 4, d 1.
 EXAMPLE = sites(("a", 2, 20), ("b", 4, 20), ("c", 6, 24), ("d", 1, 1))
@@ -191,5 +195,5 @@ def test_first_touch_wants_everything() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_registered(name: str) -> None:
-    assert keys(registry()[name]([], 10)) == set()
+    assert keys(registry(TWO_TIERS)[name]([], 10)) == set()
     assert set(registry()) == set(NAMES)

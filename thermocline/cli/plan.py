@@ -21,11 +21,14 @@ def plan(
         str, typer.Option("--capacity", help="Of tier 0: 25% of the profiled peak, or 4GiB.")
     ] = "25%",
     strategy: Annotated[
-        str, typer.Option("--strategy", help="knapsack, hotset, thermos or first-touch.")
+        str, typer.Option("--strategy", help="knapsack, hotset, thermos, fastest or first-touch.")
     ] = "thermos",
     nonheap_tier: Annotated[
         str, typer.Option("--nonheap-tier", help="Tier for stack and globals, or 'none'.")
     ] = "0",
+    split: Annotated[
+        bool, typer.Option("--split", help="fastest: a site may be in several tiers.")
+    ] = False,
     cross_validate: Annotated[
         bool, typer.Option("--cross-validate", help="Plan each input from the others; no plan.")
     ] = False,
@@ -50,7 +53,7 @@ def plan(
     from thermocline.profiles import model as profile_model
 
     request = planner.Request(
-        store.find(machine), capacities.parse(capacity), strategy, _nonheap(nonheap_tier)
+        store.find(machine), capacities.parse(capacity), strategy, _nonheap(nonheap_tier), split
     )
     planner.check(request)
     inputs = [profile_model.load(path) for path in profiles]
@@ -128,9 +131,20 @@ def _comparison(
                     "capacity_bytes": request.limit_for(profile),
                     "fast_peak_bytes": predicted.peak[0],
                     "spilled_bytes": predicted.spilled[0],
+                    "memory_seconds": _seconds(request, predicted),
                 }
             )
     return rows
+
+
+def _seconds(request: "Request", predicted: "Prediction") -> float | None:
+    """What the tiers need for the traffic, if the machine file knows their speed."""
+    from thermocline.planning import speed
+
+    if not speed.known(request.machine):
+        return None
+    writes = [all_ - read for all_, read in zip(predicted.traffic, predicted.reads, strict=True)]
+    return speed.of(request.machine).seconds(predicted.reads, writes)
 
 
 def _print(made: "Plan", rows: list[dict[str, Any]], request: "Request") -> None:
@@ -157,6 +171,7 @@ def _print(made: "Plan", rows: list[dict[str, Any]], request: "Request") -> None
             column("fast peak", True),
             column("capacity", True),
             column("spilled", True),
+            column("memory time", True),
         ],
         [
             [
@@ -166,6 +181,7 @@ def _print(made: "Plan", rows: list[dict[str, Any]], request: "Request") -> None
                 units.format_bytes(row["fast_peak_bytes"]),
                 units.format_bytes(row["capacity_bytes"]),
                 units.format_bytes(row["spilled_bytes"]),
+                units.format_duration(row["memory_seconds"]),
             ]
             for row in rows
         ],

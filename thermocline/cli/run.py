@@ -110,6 +110,13 @@ def _prepare(plan: str, machine: str, capacity: str | None) -> "tuple[Plan, Sett
         limit = asked.of(chosen.peak_resident_bytes)
     setting = config.tiers_for(chosen, host, plan_machine, limit)
     config.check_nodes(setting)
+    if split := sum(1 for site in chosen.sites if site.shares):
+        from thermocline.cli import output
+
+        output.note(
+            f"{split} site(s) are split in the plan: this run places each whole, in the tier "
+            "of its largest share"
+        )
     return chosen, setting
 
 

@@ -34,6 +34,8 @@ class PlannedSite(Strict):
     traffic_bytes: Count = 0
     hotness: Annotated[float, Field(ge=0)] = 0.0
     reason: str = ""
+    # Of its bytes, by tier, where the site is in several; `tier` has the largest share.
+    shares: list[Annotated[float, Field(ge=0, le=1)]] = Field(default=[], max_length=MAX_TIERS)
 
 
 class Plan(Strict):
@@ -56,6 +58,11 @@ class Plan(Strict):
     @model_validator(mode="after")
     def _has_sane_keys(self) -> "Plan":
         check_all(site.key for site in self.sites)
+        for site in self.sites:
+            if site.shares and abs(sum(site.shares) - 1) > 1e-4:  # the file has six digits
+                raise ValueError(f"site {site.key!r}: its shares do not add up to 1")
+            if site.shares and site.shares[site.tier : site.tier + 1] != [max(site.shares)]:
+                raise ValueError(f"site {site.key!r}: its tier is not that of its largest share")
         return self
 
     def tier_of(self, key: str, kind: str = "site") -> int:
@@ -64,6 +71,19 @@ class Plan(Strict):
             return 0 if self.nonheap_tier == "none" else self.nonheap_tier
         return self._tiers.get(key, self.default_tier)
 
+    def shares_of(self, key: str, kind: str, tiers: int) -> list[float]:
+        """The part of a profile's entry that each of so many tiers should hold; last takes rest."""
+        shares = self._shares.get(key) if kind != "nonheap" else None
+        if shares is None:
+            shares = [0.0] * self.tier_of(key, kind) + [1.0]
+        shares = shares[:tiers] + [0.0] * (tiers - len(shares))
+        shares[-1] += max(0.0, 1.0 - sum(shares))
+        return shares
+
+    @cached_property
+    def _shares(self) -> dict[str, list[float]]:
+        return {site.key: site.shares for site in self.sites if site.shares}
+
     @cached_property
     def _tiers(self) -> dict[str, int]:
         return {site.key: site.tier for site in self.sites}
@@ -71,7 +91,8 @@ class Plan(Strict):
     @property
     def tiers(self) -> int:
         """How many tiers the plan speaks of."""
-        named = [site.tier for site in self.sites] + [self.default_tier]
+        named = [max(site.tier, len(site.shares) - 1) for site in self.sites]
+        named.append(self.default_tier)
         if self.nonheap_tier != "none":
             named.append(self.nonheap_tier)
         return max(named) + 1
@@ -102,6 +123,7 @@ def to_toml(plan: Plan) -> str:
             "traffic_bytes": site.traffic_bytes,
             "hotness": site.hotness,
             "reason": site.reason,
+            **({"shares": [round(share, 9) for share in site.shares]} if site.shares else {}),
             "key": site.key,
         }
         for site in plan.sites

@@ -6,12 +6,14 @@ from typing import Literal
 
 from thermocline.errors import Misuse
 from thermocline.machine.model import Machine
+from thermocline.planning import speed
 from thermocline.planning.capacity import Capacity
 from thermocline.planning.model import Plan, PlannedSite
 from thermocline.planning.predict import Prediction, predict
 from thermocline.profiles import merge
 from thermocline.profiles.model import Profile
-from thermocline.strategies import NAMES, by_density, registry
+from thermocline.strategies import NAMES, TIMED, by_density, registry
+from thermocline.strategies.fastest import Memory
 
 NonheapTier = int | Literal["none"]
 
@@ -24,6 +26,7 @@ class Request:
     capacity: Capacity
     strategy: str
     nonheap_tier: NonheapTier = 0
+    split: bool = False  # a site may be in several tiers
 
     def limit_for(self, profile: Profile) -> int:
         """Tier 0's capacity for this input, never above what the machine has."""
@@ -40,6 +43,12 @@ def check(request: Request) -> None:
     """Refuses what makes no sense."""
     if request.strategy not in NAMES:
         raise Misuse(f"no strategy {request.strategy!r}: choose one of {', '.join(NAMES)}")
+    if request.strategy in TIMED:
+        speed.of(request.machine)
+    elif request.split:
+        raise Misuse(
+            f"--split is for the strategy {TIMED[0]}: {request.strategy} takes sites whole"
+        )
     tiers = len(request.machine.tier)
     if tiers < 2:
         raise Misuse(
@@ -66,22 +75,23 @@ def make_and_predict(
     room = demand.capacity
     if request.nonheap_tier == 0:
         room = max(0, room - demand.nonheap)
-    choice = registry()[request.strategy](demand.candidates, room)
+    memory = _memory(request, demand, room) if request.strategy in TIMED else None
+    choice = registry(memory)[request.strategy](demand.candidates, room)
     traffic: dict[str, int] = {}
     for profile in profiles:
         for site in profile.heap:
             traffic[site.key] = traffic.get(site.key, 0) + site.traffic_bytes
     sites = []
     for candidate in by_density(demand.candidates):
-        fast = candidate.key in choice.fast
         moved = traffic[candidate.key] // len(profiles)
         sites.append(
             PlannedSite(
-                tier=0 if fast else 1,
+                tier=choice.tier_of(candidate.key),
                 bytes=candidate.bytes,
                 traffic_bytes=moved,
                 hotness=moved / candidate.bytes if candidate.bytes else 0.0,
-                reason=choice.fast[candidate.key] if fast else choice.left_out,
+                reason=choice.fast.get(candidate.key, choice.left_out),
+                shares=list(choice.shares.get(candidate.key, ())),
                 key=candidate.key,
             )
         )
@@ -102,6 +112,21 @@ def make_and_predict(
     shares = [each.fast_share for each in predictions if each.fast_share is not None]
     mean = sum(shares) / len(shares) if shares else None
     return plan.model_copy(update={"predicted_fast_share": mean}), predictions
+
+
+def _memory(request: Request, demand: merge.Demand, room: int) -> Memory:
+    """What a strategy that minimises time has to know of the machine and of non-heap data."""
+    tiers = request.machine.tier
+    reads, writes = [0] * len(tiers), [0] * len(tiers)
+    home = 0 if request.nonheap_tier == "none" else request.nonheap_tier
+    reads[home] = demand.nonheap_reads
+    writes[home] = demand.nonheap_traffic - demand.nonheap_reads
+    rooms = [room]
+    for index, tier in enumerate(tiers[1:], start=1):
+        rooms.append(max(0, tier.capacity_bytes - (demand.nonheap if index == home else 0)))
+    return Memory(
+        speed.of(request.machine), tuple(rooms), tuple(reads), tuple(writes), request.split
+    )
 
 
 def predicted(plan: Plan, profile: Profile, request: Request) -> Prediction:

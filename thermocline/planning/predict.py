@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from thermocline.planning.model import Plan
 from thermocline.profiles.model import Profile
@@ -22,9 +21,10 @@ PAGE = 4096
 
 @dataclass(frozen=True)
 class Prediction:
-    """Per tier: bytes moved, most bytes resident, and bytes that had to go to a later tier."""
+    """Per tier: bytes moved, how many of them read, most resident, and what had to go on."""
 
     traffic: list[float]
+    reads: list[float]
     peak: list[int]
     spilled: list[int]
 
@@ -40,8 +40,10 @@ def predict(profile: Profile, plan: Plan, limits: Sequence[int | None]) -> Predi
     line = profile.timeline
     sites, resident, traffic = line.sites, line.resident, line.traffic
     tiers = len(limits)
-    wanted = np.array([min(plan.tier_of(s.key, s.kind), tiers - 1) for s in sites], np.int64)
+    wanted = np.array([plan.shares_of(s.key, s.kind, tiers) for s in sites], np.float64).T
+    wanted = wanted.reshape(tiers, len(sites))
     totals = np.array([s.traffic_bytes for s in sites], np.float64)
+    read = np.array([s.read_bytes / s.traffic_bytes if s.traffic_bytes else 0.0 for s in sites])
     room = [np.inf if limit is None else float(limit) for limit in limits]
     room[-1] = np.inf
 
@@ -59,7 +61,7 @@ def predict(profile: Profile, plan: Plan, limits: Sequence[int | None]) -> Predi
         overflow[overflow < 0.5] = 0.0
         pending = np.zeros(len(sites))
         for tier in range(tiers):
-            pending = pending + np.where(wanted == tier, overflow, 0.0)
+            pending = pending + wanted[tier] * overflow
             for mine, limit in ((is_heap, heap_room[tier]), (~is_heap, room[tier])):
                 free = limit - placed[tier, mine].sum()
                 taken = _first_come(np.where(mine, pending, 0.0), free)
@@ -67,14 +69,16 @@ def predict(profile: Profile, plan: Plan, limits: Sequence[int | None]) -> Predi
                 pending = pending - taken
         tier_bytes = placed.sum(axis=1)
         peak = np.maximum(peak, tier_bytes)
-        misplaced = [placed[tier + 1 :, wanted == tier].sum() for tier in range(tiers)]
-        spilled = np.maximum(spilled, misplaced)
+        missing = np.maximum(wanted * now - placed, 0.0)
+        spilled = np.maximum(spilled, missing.sum(axis=1))
         served += moved * _fractions(placed, wanted, heap_room, placed[:, is_heap].sum(axis=1))
     seen = served.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(seen > 0, totals / seen, 0.0)
+    served *= scale
     return Prediction(
-        [float(value) for value in (served * scale).sum(axis=1)],
+        [float(value) for value in served.sum(axis=1)],
+        [float(value) for value in (served * read).sum(axis=1)],
         [round(float(value)) for value in peak],
         [round(float(value)) for value in spilled],
     )
@@ -99,9 +103,7 @@ def _first_come(demand: Floats, free: float) -> Floats:
     return result
 
 
-def _fractions(
-    placed: Floats, wanted: npt.NDArray[np.int64], room: Sequence[float], used: Floats
-) -> Floats:
+def _fractions(placed: Floats, wanted: Floats, room: Sequence[float], used: Floats) -> Floats:
     """Each site's share per tier; one that no sample saw is where it would have gone."""
     total = placed.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -110,5 +112,5 @@ def _fractions(
         goes = tier
         while goes < len(room) - 1 and used[goes] >= room[goes]:
             goes += 1
-        fractions[goes, (total == 0) & (wanted == tier)] = 1.0
+        fractions[goes] += np.where(total == 0, wanted[tier], 0.0)
     return fractions

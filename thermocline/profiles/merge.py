@@ -23,6 +23,7 @@ class Candidate:
     bytes: int
     traffic: int  # bytes for one profile, SHARE_UNITS-ths of the mean share for several
     first_touch: float
+    reads: int = 0  # of the traffic
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Demand:
     candidates: list[Candidate]
     capacity: int
     nonheap: int
+    nonheap_reads: int  # in the candidates' unit, like nonheap_traffic
+    nonheap_traffic: int
     peak_resident: int
     total_traffic: int
 
@@ -40,11 +43,13 @@ def of_one(profile: Profile, capacity: int) -> Demand:
     """One profile, in its own units."""
     return Demand(
         [
-            Candidate(s.key, s.bytes, s.traffic_bytes, s.first_touch_seconds or 0.0)
+            Candidate(s.key, s.bytes, s.traffic_bytes, s.first_touch_seconds or 0.0, s.read_bytes)
             for s in profile.heap
         ],
         capacity,
         profile.nonheap_bytes,
+        sum(s.read_bytes for s in profile.nonheap),
+        sum(s.traffic_bytes for s in profile.nonheap),
         profile.peak_resident_bytes,
         profile.traffic_bytes,
     )
@@ -56,6 +61,8 @@ def of_many(profiles: Sequence[Profile], capacities: Sequence[int]) -> Demand:
         return of_one(profiles[0], capacities[0])
     reference = max(capacities)
     share: dict[str, Fraction] = {}
+    reads: dict[str, Fraction] = {}
+    nonheap_share = nonheap_reads = Fraction(0)
     size: dict[str, int] = {}
     touch: dict[str, float] = {}
     nonheap = 0
@@ -63,16 +70,22 @@ def of_many(profiles: Sequence[Profile], capacities: Sequence[int]) -> Demand:
         scale = Fraction(reference, capacity) if capacity else Fraction(1)
         nonheap = max(nonheap, int(profile.nonheap_bytes * scale))
         weight = Fraction(SHARE_UNITS, max(1, profile.traffic_bytes) * len(profiles))
+        for site in profile.nonheap:
+            nonheap_share += site.traffic_bytes * weight
+            nonheap_reads += site.read_bytes * weight
         for site in profile.heap:
+            reads[site.key] = reads.get(site.key, Fraction(0)) + site.read_bytes * weight
             share[site.key] = share.get(site.key, Fraction(0)) + site.traffic_bytes * weight
             # Rounded up, so that what fits in the reference fits in each.
             size[site.key] = max(size.get(site.key, 0), -int(-(site.bytes * scale) // 1))
             first = site.first_touch_seconds or 0.0
             touch[site.key] = min(touch.get(site.key, first), first)
     return Demand(
-        [Candidate(key, size[key], int(share[key]), touch[key]) for key in share],
+        [Candidate(key, size[key], int(share[key]), touch[key], int(reads[key])) for key in share],
         reference,
         nonheap,
+        int(nonheap_reads),
+        int(nonheap_share),
         max(profile.peak_resident_bytes for profile in profiles),
         SHARE_UNITS,
     )

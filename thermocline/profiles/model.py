@@ -116,12 +116,17 @@ class Profile(Open):
     @property
     def nonheap_bytes(self) -> int:
         """What stack, globals and the rest need."""
-        return sum(site.bytes for site in self.sites if site.kind == "nonheap")
+        return sum(site.bytes for site in self.nonheap)
 
     @property
     def heap(self) -> list[Site]:
         """What a plan can place site by site."""
         return [site for site in self.sites if site.kind != "nonheap"]
+
+    @property
+    def nonheap(self) -> list[Site]:
+        """Stack, globals and the rest."""
+        return [site for site in self.sites if site.kind == "nonheap"]
 
     @cached_property
     def timeline(self) -> "Timeline":

@@ -4,9 +4,13 @@ How to add one: docs/strategies.md.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from thermocline.profiles.merge import Candidate
+
+if TYPE_CHECKING:
+    from thermocline.strategies.fastest import Memory
 
 
 @dataclass(frozen=True)
@@ -15,12 +19,20 @@ class Choice:
 
     `fast` maps a chosen site's key to the reason, `gap` is how much more traffic (as a share of
     the chosen) a perfect choice could hold at most, and None where that question has no meaning.
+    A strategy for more than two tiers says every site's in `tiers`, and in `shares` what part of
+    a site each tier gets, where it is not one.
     """
 
     fast: dict[str, str]
     gap: float | None = None
     default_tier: int = 1
     left_out: str = "no room"
+    tiers: dict[str, int] = field(default_factory=dict)
+    shares: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def tier_of(self, key: str) -> int:
+        """Where the site goes, with the larger part of it."""
+        return self.tiers.get(key, 0 if key in self.fast else max(1, self.default_tier))
 
 
 Strategy = Callable[[Sequence[Candidate], int], Choice]
@@ -37,16 +49,24 @@ def by_density(candidates: Sequence[Candidate]) -> list[Candidate]:
     return free + sized
 
 
-def registry() -> dict[str, Strategy]:
-    """Name -> strategy."""
-    from thermocline.strategies import first_touch, hotset, knapsack, thermos
+def registry(memory: "Memory | None" = None) -> dict[str, Strategy]:
+    """Name -> strategy.  Those that minimise time need to know the memory as well."""
+    from thermocline.strategies import fastest, first_touch, hotset, knapsack, thermos
+
+    def by_time(candidates: Sequence[Candidate], capacity: int) -> Choice:
+        if memory is None:
+            raise ValueError("this strategy needs the memory's speed")
+        del capacity  # which is the first of the memory's rooms
+        return fastest.choose(candidates, memory)
 
     return {
         "knapsack": knapsack.choose,
         "hotset": hotset.choose,
         "thermos": thermos.choose,
+        "fastest": by_time,
         "first-touch": first_touch.choose,
     }
 
 
-NAMES = ("knapsack", "hotset", "thermos", "first-touch")
+TIMED = ("fastest",)  # minimise predicted time: the machine file has to give bandwidths
+NAMES = ("knapsack", "hotset", "thermos", "fastest", "first-touch")
