@@ -14,7 +14,8 @@ static void raise(Cycle &limit, Cycle cycle) { limit = std::max(limit, cycle); }
 
 static uint32_t positive(int64_t cycles) { return cycles > 0 ? uint32_t(cycles) : 0; }
 
-DramChannel::DramChannel(const DramConfig &config, uint32_t index)
+DramChannel::DramChannel(const DramConfig &config, const std::optional<NvmConfig> &nvm,
+                         uint32_t index)
     : config_(config), index_(index), banks_per_rank_(config.banks_per_rank()),
       banks_(config.banks()), groups_(config.ranks * config.bank_groups) {
     burst_shift_ = std::countr_zero(config.burst_bytes);
@@ -33,6 +34,8 @@ DramChannel::DramChannel(const DramConfig &config, uint32_t index)
     }
     for (uint32_t bank = 0; bank < banks_; bank++)
         group_of_[bank] = uint8_t(rank_of(bank) * config.bank_groups + bank % config.bank_groups);
+    if (nvm)
+        nvm_.emplace(*nvm, config.clock_ps);
     ranks_.resize(config.ranks);
     for (uint32_t r = 0; r < config.ranks; r++) {
         const uint64_t refi = config.timing.refi;
@@ -110,7 +113,7 @@ void DramChannel::keep_next(bool write, uint32_t bank) {
     Queue &queue = queue_[write];
     const bool had = queue.waiting >> bank & 1;
     const Kind kind = queue.kind[bank];
-    if (had && (kind != pre || (queue.changed >> bank & 1)))
+    if (had && kind != pre)
         return; // the newest entry of a bank changes nothing, unless a row would be closed
     find_candidate(write, bank);
     if (had && queue.kind[bank] == kind)
@@ -123,8 +126,16 @@ void DramChannel::keep_next(bool write, uint32_t bank) {
     }
     const Cycle cycle = allowed(queue, bank);
     if (cycle < next_.cycle ||
-        (cycle == next_.cycle && next_.event == Event::command && queue.rank[bank] < next_.rank))
+        (cycle == next_.cycle && next_.event < Event::refresh_due && queue.rank[bank] < next_.rank))
         next_ = {cycle, Event::command, bank, queue.rank[bank]};
+}
+
+void DramChannel::enter_nvm(Cycle cycle, uint64_t local, bool write, uint32_t ticket,
+                            std::vector<BurstDone> &done) {
+    run(cycle, done);
+    now_ = std::max(now_, cycle);
+    nvm_->enter(cycle, local, write, ticket, sequence_++);
+    next_known_ = false;
 }
 
 void DramChannel::run(Cycle before, std::vector<BurstDone> &done) {
@@ -138,7 +149,8 @@ void DramChannel::run(Cycle before, std::vector<BurstDone> &done) {
 }
 
 Cycle DramChannel::next() {
-    if (queue_[0].size + queue_[1].size == 0)
+    const bool waits = queue_[0].size + queue_[1].size != 0;
+    if (!waits && (!nvm_ || (nvm_->read() == nullptr && nvm_->write() == nullptr)))
         return never;
     if (!next_known_)
         find_next();
@@ -175,7 +187,7 @@ void DramChannel::find_candidate(bool write, uint32_t bank) {
     queue.ready[bank] = bank_ok_[kind][bank];
     queue.rank[bank] =
         uint64_t(kind >= pre) << row_bit | queue.entries[chosen].sequence << bank_bits | bank;
-    queue.limit[bank] = uint16_t(kind * max_banks + group_of_[bank]);
+    queue.limit[bank] = uint16_t(kind * stride + group_of_[bank]);
 }
 
 void DramChannel::find_next() {
@@ -195,8 +207,26 @@ void DramChannel::find_next() {
     if (best != UINT64_MAX)
         next_ = {now_ + (best >> cycle_bit), Event::command, uint32_t(best & (max_banks - 1)),
                  best & ((uint64_t(1) << cycle_bit) - 1)};
+    if (nvm_) {
+        next_transfer(false);
+        if (write || nvm_->many_writes())
+            next_transfer(true);
+    }
     if (blocked_ != 0 || next_.cycle >= first_due_)
         next_refresh();
+}
+
+// A transfer of the NVM competes as a column command does.  Its writes go when the channel writes
+// anyway or when they are many, so that the bus does not turn round for each.
+void DramChannel::next_transfer(bool write) {
+    const NvmModule::Transfer *first = write ? nvm_->write() : nvm_->read();
+    if (first == nullptr)
+        return;
+    const Cycle cycle =
+        std::max(std::max(first->ready, now_), limit_[(write ? wr : rd) * stride + groups_]);
+    const uint64_t rank = first->sequence << bank_bits;
+    if (cycle < next_.cycle || (cycle == next_.cycle && rank < next_.rank))
+        next_ = {cycle, write ? Event::nvm_write : Event::nvm_read, 0, rank};
 }
 
 // A refresh command comes before others of its cycle, and a rank is closed to requests from the
@@ -210,13 +240,13 @@ void DramChannel::next_refresh() {
                 next_ = {std::max(rank.due, now_), Event::refresh_due, r, 0};
             continue;
         }
-        Cycle cycle = std::max(now_, limit_[pre * max_banks + r * config_.bank_groups]);
+        Cycle cycle = std::max(now_, limit_[pre * stride + r * config_.bank_groups]);
         for (uint32_t b = r * banks_per_rank_; b < (r + 1) * banks_per_rank_; b++)
             if (rank.open == 0)
                 cycle = std::max(cycle, bank_ok_[act][b]);
             else if (is_open_[b])
                 cycle = std::max(cycle, bank_ok_[pre][b]);
-        if (cycle < next_.cycle || (cycle == next_.cycle && next_.event == Event::command))
+        if (cycle < next_.cycle || (cycle == next_.cycle && next_.event < Event::refresh_due))
             next_ = {cycle, Event::refresh, r, 0};
     }
 }
@@ -236,6 +266,10 @@ void DramChannel::perform(std::vector<BurstDone> &done) {
     }
     if (next_.event == Event::refresh) {
         refresh(next_.index);
+        return;
+    }
+    if (next_.event != Event::command) {
+        transfer(next_.event == Event::nvm_write, done);
         return;
     }
     const uint32_t bank = next_.index;
@@ -259,8 +293,8 @@ void DramChannel::perform(std::vector<BurstDone> &done) {
 void DramChannel::take_bus(bool row) {
     for (Kind kind : {rd, wr, pre, act})
         if (!config_.separate_row_bus || row == (kind >= pre))
-            for (uint32_t g = 0; g < groups_; g++)
-                raise(limit_[kind * max_banks + g], now_ + 1);
+            for (uint32_t g = 0; g <= groups_; g++)
+                raise(limit_[kind * stride + g], now_ + 1);
 }
 
 void DramChannel::column_command(uint32_t bank, std::vector<BurstDone> &done) {
@@ -270,14 +304,7 @@ void DramChannel::column_command(uint32_t bank, std::vector<BurstDone> &done) {
     const Entry &entry = queue.entries[i];
     const DramTiming &t = config_.timing;
     log(write ? CommandKind::write : CommandKind::read, bank, entry.row);
-    const uint32_t (&to_read)[3] = write ? write_to_read_ : read_to_read_;
-    const uint32_t (&to_write)[3] = write ? write_to_write_ : read_to_write_;
-    const uint32_t rank = rank_of(bank);
-    for (uint32_t g = 0; g < groups_; g++) {
-        const uint32_t near = g == group_of_[bank] ? 0 : g / config_.bank_groups == rank ? 1 : 2;
-        raise(limit_[rd * max_banks + g], now_ + to_read[near]);
-        raise(limit_[wr * max_banks + g], now_ + to_write[near]);
-    }
+    raise_column_limits(group_of_[bank], write);
     const Cycle close = now_ + (write ? t.cwl + config_.burst_cycles + t.wr : t.rtp);
     raise(bank_ok_[pre][bank], close);
     served_[bank]++;
@@ -294,6 +321,27 @@ void DramChannel::column_command(uint32_t bank, std::vector<BurstDone> &done) {
     if (write && queue.size <= config_.queues.drain_stop)
         draining_ = false;
     bank_changed(bank);
+}
+
+// Of all bank groups, and of the NVM, which is as a rank with one bank group.
+void DramChannel::raise_column_limits(uint32_t group, bool write) {
+    const uint32_t (&to_read)[3] = write ? write_to_read_ : read_to_read_;
+    const uint32_t (&to_write)[3] = write ? write_to_write_ : read_to_write_;
+    const uint32_t rank = group / config_.bank_groups;
+    for (uint32_t g = 0; g <= groups_; g++) {
+        const uint32_t near = g == group ? 0 : g / config_.bank_groups == rank ? 1 : 2;
+        raise(limit_[rd * stride + g], now_ + to_read[near]);
+        raise(limit_[wr * stride + g], now_ + to_write[near]);
+    }
+}
+
+// From or to the NVM module.
+void DramChannel::transfer(bool write, std::vector<BurstDone> &done) {
+    const NvmModule::Transfer taken = nvm_->take(now_, write);
+    raise_column_limits(groups_, write);
+    take_bus(false);
+    if (!write)
+        done.push_back({taken.ticket, now_ + config_.timing.cl + config_.burst_cycles});
 }
 
 void DramChannel::activate(uint32_t bank, Entry &entry) {
@@ -316,7 +364,7 @@ void DramChannel::activate(uint32_t bank, Entry &entry) {
     const uint32_t base = rank_of(bank) * config_.bank_groups;
     for (uint32_t g = base; g < base + config_.bank_groups; g++) {
         const uint32_t gap = g == group_of_[bank] ? std::max(t.rrd_l, t.rrd_s) : t.rrd_s;
-        raise(limit_[act * max_banks + g], std::max(now_ + gap, four));
+        raise(limit_[act * stride + g], std::max(now_ + gap, four));
     }
     take_bus(true);
     bank_changed(bank);

@@ -6,14 +6,14 @@
 // looks only at candidates: the earliest cycle in which one is allowed is the next event.
 #pragma once
 #include "simulator/memory/config.h"
+#include "simulator/memory/nvm_module.h"
 #include "simulator/memory/request.h"
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace thermocline {
-
-using Cycle = uint64_t;
 
 enum class CommandKind : uint8_t { read, write, precharge, activate, precharge_all, refresh };
 
@@ -47,28 +47,33 @@ struct BurstDone {
 
 class DramChannel {
   public:
-    DramChannel(const DramConfig &config, uint32_t index);
+    // With a module of NVM on the same bus, if there is a configuration of one.
+    DramChannel(const DramConfig &config, const std::optional<NvmConfig> &nvm, uint32_t index);
 
     DramPlace locate(uint64_t local) const; // of a byte of the channel
     bool room(bool write, uint32_t bursts) const { return queue_[write].free.size() >= bursts; }
 
     // A burst enters.  Everything before `cycle` happens first.
-    // Returns whether a read waits, so that its end will be reported with the ticket.
     void enter(Cycle cycle, DramPlace place, bool write, uint32_t ticket,
                std::vector<BurstDone> &done);
+    // The same for the module: a read's data comes later, with the ticket.
+    void enter_nvm(Cycle cycle, uint64_t local, bool write, uint32_t ticket,
+                   std::vector<BurstDone> &done);
+    bool room_nvm(bool write, uint32_t bursts) const { return nvm_->room(write, bursts); }
     // All that happens before the cycle.
     void run(Cycle before, std::vector<BurstDone> &done);
     // The cycle of the next command; `never` if no request waits.
     Cycle next();
 
     DramCounts counts(Cycle until) const; // up to a cycle that has been run
+    NvmCounts nvm_counts() const { return nvm_ ? nvm_->counts() : NvmCounts{}; }
     void record(std::vector<Command> *commands) { commands_ = commands; }
 
   private:
     static constexpr uint32_t none = UINT32_MAX;
     static constexpr uint32_t max_banks = DramConfig::max_banks;
     enum Kind : uint8_t { rd, wr, pre, act, kinds };
-    enum class Event : uint8_t { command, refresh_due, refresh };
+    enum class Event : uint8_t { command, nvm_read, nvm_write, refresh_due, refresh };
 
     struct Entry {
         uint64_t sequence;
@@ -111,12 +116,15 @@ class DramChannel {
     void find_candidate(bool write, uint32_t bank);
     void find_next();
     void keep_next(bool write, uint32_t bank);
+    void next_transfer(bool write);
     void next_refresh();
     Cycle allowed(const Queue &queue, uint32_t bank) const {
         return std::max(std::max(queue.ready[bank], limit_[queue.limit[bank]]), now_);
     }
     void perform(std::vector<BurstDone> &done);
     void column_command(uint32_t bank, std::vector<BurstDone> &done);
+    void transfer(bool write, std::vector<BurstDone> &done);
+    void raise_column_limits(uint32_t group, bool write);
     void activate(uint32_t bank, Entry &entry);
     void precharge(uint32_t bank);
     void refresh(uint32_t rank);
@@ -131,7 +139,7 @@ class DramChannel {
     const DramConfig config_;
     const uint32_t index_;
     const uint32_t banks_per_rank_;
-    uint32_t banks_, groups_; // of the channel
+    uint32_t banks_, groups_; // of the channel; NVM is one more group
     uint32_t burst_shift_, group_shift_, column_shift_, bank_shift_, rank_shift_;
 
     Queue queue_[2];
@@ -144,12 +152,14 @@ class DramChannel {
     // A command of a kind is allowed from the latest of these on: what its bank says, and what
     // its bank group, with the limits of rank, channel and command bus folded in.
     Cycle bank_ok_[kinds][max_banks] = {};
-    Cycle limit_[kinds * max_banks] = {}; // [kind * max_banks + group]
+    static constexpr uint32_t stride = max_banks + 1;
+    Cycle limit_[kinds * stride] = {}; // [kind * stride + group]
     uint8_t group_of_[max_banks];
     bool is_open_[max_banks] = {};
     uint32_t open_row_[max_banks] = {};
     uint32_t served_[max_banks] = {}; // column commands since the last ACT
     std::vector<Rank> ranks_;
+    std::optional<NvmModule> nvm_;
     uint64_t blocked_ = 0; // banks of ranks that are being refreshed
     Cycle first_due_ = never;
     // Gaps after RD and WR: [bank group, rank, other rank].

@@ -7,58 +7,84 @@ namespace thermocline {
 
 Memory::Memory(const MemoryConfig &config)
     : config_(config), clock_ps_(config.dram.clock_ps),
-      burst_shift_(std::countr_zero(config.dram.burst_bytes)),
-      bursts_per_granule_shift_(
-          std::countr_zero(config.interleave_bytes / config.dram.burst_bytes)) {
-    const QueueConfig &queues = config.dram.queues;
+      burst_shift_(std::countr_zero(config.dram.burst_bytes)) {
+    const uint64_t granules[2] = {config.interleave_bytes,
+                                  config.nvm ? config.nvm->interleave_bytes : 1 << 20};
+    for (int part : {0, 1})
+        granule_shift_[part] = std::countr_zero(granules[part] / config.dram.burst_bytes);
     // All bursts of a request must find room at once, wherever they go.
-    largest_request_ = (std::min(queues.reads, queues.writes) - 1) * config.dram.burst_bytes;
+    uint32_t bursts = std::min(config.dram.queues.reads, config.dram.queues.writes);
+    if (config.nvm)
+        bursts = std::min(bursts, std::min(config.nvm->reads, config.nvm->writes));
+    largest_request_ = (bursts - 1) * config.dram.burst_bytes;
+    channels_.reserve(config.channels);
     for (uint32_t channel = 0; channel < config.channels; channel++)
-        channels_.emplace_back(config.dram, channel);
+        channels_.emplace_back(config.dram, config.nvm, channel);
     next_.assign(config.channels, never);
     estimated_.assign(config.channels, false);
+    if (config.link)
+        link_.emplace(*config.link);
 }
 
 Cycle Memory::cycle_at(Ps time) const { return time / clock_ps_ + (time % clock_ps_ != 0); }
 
-Memory::Burst Memory::burst(uint64_t number) const {
-    const uint64_t granule = number >> bursts_per_granule_shift_;
-    const uint64_t within = number & ((uint64_t(1) << bursts_per_granule_shift_) - 1);
+Memory::Bursts Memory::bursts(const Request &request) const {
+    const bool nvm = request.address >= config_.nvm_base;
+    const uint64_t address = request.address - (nvm ? config_.nvm_base : 0);
+    return {address >> burst_shift_, (address + request.bytes - 1) >> burst_shift_, nvm};
+}
+
+Memory::Burst Memory::burst(uint64_t number, bool nvm) const {
+    const uint64_t granule = number >> granule_shift_[nvm];
+    const uint64_t within = number & ((uint64_t(1) << granule_shift_[nvm]) - 1);
     const uint64_t outer = granule / config_.channels;
-    return {uint32_t(granule - outer * config_.channels),
-            (outer << bursts_per_granule_shift_ | within) << burst_shift_};
+    return {uint32_t(granule - outer * config_.channels), (outer << granule_shift_[nvm] | within)
+                                                              << burst_shift_};
 }
 
 bool Memory::accepts(const Request &request) const {
-    const uint64_t first = request.address >> burst_shift_;
-    const uint64_t last = (request.address + request.bytes - 1) >> burst_shift_;
+    return link_ ? link_->waiting.size() < config_.link->entries : room(request);
+}
+
+bool Memory::room(const Request &request) const {
+    const auto [first, last, nvm] = bursts(request);
+    auto fits = [&, nvm = nvm](uint32_t channel, uint32_t count) {
+        return nvm ? channels_[channel].room_nvm(request.write, count)
+                   : channels_[channel].room(request.write, count);
+    };
     if (first == last)
-        return channels_[burst(first).channel].room(request.write, 1);
-    for (uint64_t at = first; at <= last; at++) {
-        const uint32_t channel = burst(at).channel;
+        return fits(burst(first, nvm).channel, 1);
+    for (uint64_t number = first; number <= last; number++) {
+        const uint32_t channel = burst(number, nvm).channel;
         uint32_t wanted = 0;
         for (uint64_t other = first; other <= last; other++)
-            wanted += burst(other).channel == channel;
-        if (!channels_[channel].room(request.write, wanted))
+            wanted += burst(other, nvm).channel == channel;
+        if (!fits(channel, wanted))
             return false;
     }
     return true;
 }
 
 void Memory::push(const Request &request) {
-    Traffic &traffic = traffic_[0][unsigned(request.purpose)];
+    Traffic &traffic = traffic_[request.address >= config_.nvm_base][unsigned(request.purpose)];
     (request.write ? traffic.writes : traffic.reads)++;
     (request.write ? traffic.write_bytes : traffic.read_bytes) += request.bytes;
-    enter(request, request.arrival);
+    if (!link_) {
+        enter(request, request.arrival);
+        return;
+    }
+    const uint64_t bytes = config_.link->header_bytes + (request.write ? request.bytes : 0);
+    link_->waiting.push_back({request, link_->request.send(request.arrival, bytes)});
 }
 
 void Memory::enter(const Request &request, Ps at) {
     const Cycle cycle = cycle_at(at);
-    const uint64_t first = request.address >> burst_shift_;
-    const uint64_t last = (request.address + request.bytes - 1) >> burst_shift_;
+    const auto [first, last, nvm] = bursts(request);
+    const Slot read = {request.token, request.arrival, 0,  uint32_t(last - first + 1),
+                       request.bytes, request.purpose, nvm};
     uint32_t slot = 0;
     if (request.write) {
-        completions_.push_back({request.token, cycle * clock_ps_});
+        complete(request.token, cycle * clock_ps_, nullptr);
     } else {
         if (free_slots_.empty()) {
             free_slots_.push_back(uint32_t(slots_.size()));
@@ -66,17 +92,32 @@ void Memory::enter(const Request &request, Ps at) {
         }
         slot = free_slots_.back();
         free_slots_.pop_back();
-        slots_[slot] = {request.token, request.arrival, 0, uint32_t(last - first + 1),
-                        request.purpose};
+        slots_[slot] = read;
     }
     for (uint64_t number = first; number <= last; number++) {
-        const Burst to = burst(number);
+        const Burst to = burst(number, nvm);
         DramChannel &channel = channels_[to.channel];
-        channel.enter(cycle, channel.locate(to.local), request.write, slot, finished_);
+        if (nvm)
+            channel.enter_nvm(cycle, to.local, request.write, slot, finished_);
+        else
+            channel.enter(cycle, channel.locate(to.local), request.write, slot, finished_);
         next_[to.channel] = cycle;
         estimated_[to.channel] = true;
     }
     collect();
+}
+
+// At the memory; a link has to carry the response yet.
+void Memory::complete(uint64_t token, Ps at, const Slot *read) {
+    if (link_) {
+        link_->responses.push({at, link_->sequence++, token, read ? read->arrival : 0,
+                               read ? read->bytes : 0, read ? read->purpose : Purpose::demand,
+                               read == nullptr, read && read->nvm});
+        return;
+    }
+    if (read)
+        traffic_[read->nvm][unsigned(read->purpose)].read_latency.add(at - read->arrival);
+    completions_.push_back({token, at});
 }
 
 // Bursts that have their data become completions when they are their request's last.
@@ -84,10 +125,9 @@ void Memory::collect() {
     for (const BurstDone &burst : finished_) {
         Slot &slot = slots_[burst.ticket];
         slot.latest = std::max(slot.latest, burst.cycle * clock_ps_);
-        if (--slot.bursts != 0)
+        if (--slot.missing != 0)
             continue;
-        traffic_[0][unsigned(slot.purpose)].read_latency.add(slot.latest - slot.arrival);
-        completions_.push_back({slot.token, slot.latest});
+        complete(slot.token, slot.latest, &slot);
         free_slots_.push_back(burst.ticket);
     }
     finished_.clear();
@@ -99,9 +139,46 @@ void Memory::run(uint32_t channel, Cycle before) {
     estimated_[channel] = false;
 }
 
-Ps Memory::next() {
-    if (!completions_.empty())
-        return now_;
+void Memory::run_all(Cycle before) {
+    for (uint32_t channel = 0; channel < config_.channels; channel++)
+        if (next_[channel] < before)
+            run(channel, before);
+    collect();
+}
+
+// What has crossed the link enters the memory's queues, in order: one that finds its queue full
+// holds up those behind it.
+void Memory::deliver(Ps until) {
+    while (!link_->waiting.empty()) {
+        const Link::Waiting &first = link_->waiting.front();
+        const Ps at = std::max(first.ready, link_->blocked_until);
+        if (at >= until)
+            return;
+        run_all(cycle_at(at));
+        if (room(first.request)) {
+            enter(first.request, at);
+            link_->waiting.pop_front();
+        } else {
+            link_->blocked_until = next_command();
+        }
+    }
+}
+
+// Responses leave in the order in which they are ready; whatever comes later is ready later.
+void Memory::return_responses(Ps until) {
+    while (!link_->responses.empty() && link_->responses.top().ready < until) {
+        const Link::Response response = link_->responses.top();
+        link_->responses.pop();
+        const Ps at =
+            link_->response.send(response.ready, config_.link->header_bytes + response.bytes);
+        if (!response.write)
+            traffic_[response.nvm][unsigned(response.purpose)].read_latency.add(at -
+                                                                                response.arrival);
+        completions_.push_back({response.token, at});
+    }
+}
+
+Ps Memory::next_command() {
     Cycle least = never;
     for (uint32_t channel = 0; channel < config_.channels; channel++) {
         if (estimated_[channel]) {
@@ -113,12 +190,23 @@ Ps Memory::next() {
     return least == never ? never : least * clock_ps_ + 1;
 }
 
+Ps Memory::next() {
+    if (!completions_.empty())
+        return now_;
+    Ps next = next_command();
+    if (link_ && !link_->waiting.empty())
+        next = std::min(next, std::max(link_->waiting.front().ready, link_->blocked_until) + 1);
+    if (link_ && !link_->responses.empty())
+        next = std::min(next, link_->responses.top().ready + 1);
+    return next;
+}
+
 void Memory::advance(Ps until, std::vector<Completion> &done) {
-    const Cycle before = cycle_at(until);
-    for (uint32_t channel = 0; channel < config_.channels; channel++)
-        if (next_[channel] < before)
-            run(channel, before);
-    collect();
+    if (link_)
+        deliver(until);
+    run_all(cycle_at(until));
+    if (link_)
+        return_responses(until);
     now_ = std::max(now_, until);
     done.insert(done.end(), completions_.begin(), completions_.end());
     completions_.clear();
@@ -130,42 +218,63 @@ void Memory::record(std::vector<Command> *commands) {
 }
 
 Statistics Memory::statistics(Ps until) {
-    const Cycle before = cycle_at(until);
+    std::vector<Completion> done;
+    advance(until, done);
+    completions_ = done;
     for (uint32_t channel = 0; channel < config_.channels; channel++)
-        run(channel, before);
-    collect();
-    now_ = std::max(now_, until);
+        run(channel, cycle_at(until)); // idle ones too: they refresh
     Statistics all;
     all.until = until;
     all.dram.traffic = traffic_[0];
-    const DramConfig &dram = config_.dram;
-    const DramEnergy &energy = dram.energy;
-    const double ns = double(until) / 1000;
+    all.nvm.traffic = traffic_[1];
     double open_ns = 0;
     for (const DramChannel &channel : channels_) {
-        const DramCounts counts = channel.counts(before);
-        all.dram.read_bursts += counts.reads;
-        all.dram.write_bursts += counts.writes;
-        all.row_hits += counts.hits;
-        all.row_misses += counts.misses;
-        all.row_conflicts += counts.conflicts;
-        all.activates += counts.activates;
-        all.refreshes += counts.refreshes;
-        all.answered += counts.answered;
-        all.merged += counts.merged;
-        open_ns += double(counts.open_cycles) * clock_ps_ / 1000;
+        const DramCounts dram = channel.counts(cycle_at(until));
+        all.dram.read_bursts += dram.reads;
+        all.dram.write_bursts += dram.writes;
+        all.row_hits += dram.hits;
+        all.row_misses += dram.misses;
+        all.row_conflicts += dram.conflicts;
+        all.activates += dram.activates;
+        all.refreshes += dram.refreshes;
+        all.answered += dram.answered;
+        all.merged += dram.merged;
+        open_ns += double(dram.open_cycles) * clock_ps_ / 1000;
+        const NvmCounts nvm = channel.nvm_counts();
+        all.nvm.read_bursts += nvm.reads;
+        all.nvm.write_bursts += nvm.writes;
+        all.media_reads += nvm.media_reads;
+        all.media_writes += nvm.media_writes;
+        all.buffer_hits += nvm.buffer_hits;
+        all.combined += nvm.combined;
     }
-    all.dram.bus_busy =
-        (all.dram.read_bursts + all.dram.write_bursts) * dram.burst_cycles * clock_ps_;
-    Energy &sum = all.dram.energy;
-    sum.activate = double(all.activates) * energy.activate_pj;
-    sum.read = double(all.dram.read_bursts) * energy.read_pj;
-    sum.write = double(all.dram.write_bursts) * energy.write_pj;
-    sum.refresh = double(all.refreshes) * energy.refresh_pj;
-    // mW are pJ a nanosecond.
-    sum.background = open_ns * energy.open_mw +
-                     (ns * dram.ranks * config_.channels - open_ns) * energy.closed_mw;
-    sum.fixed = ns * config_.channels * energy.static_mw;
+    const double ns = double(until) / 1000; // mW are pJ a nanosecond
+    const double channels = config_.channels;
+    for (PartStatistics *part : {&all.dram, &all.nvm})
+        part->bus_busy = (part->read_bursts + part->write_bursts) * config_.dram.burst_cycles *
+                         uint64_t(clock_ps_);
+    const DramEnergy &cost = config_.dram.energy;
+    all.dram.energy = {double(all.activates) * cost.activate_pj,
+                       double(all.dram.read_bursts) * cost.read_pj,
+                       double(all.dram.write_bursts) * cost.write_pj,
+                       double(all.refreshes) * cost.refresh_pj,
+                       open_ns * cost.open_mw +
+                           (ns * config_.dram.ranks * channels - open_ns) * cost.closed_mw,
+                       ns * channels * cost.static_mw};
+    if (config_.nvm) {
+        const NvmConfig &nvm = *config_.nvm;
+        all.nvm.energy.read =
+            double(all.media_reads) * nvm.read_pj + double(all.nvm.read_bursts) * nvm.transfer_pj;
+        all.nvm.energy.write = double(all.media_writes) * nvm.write_pj +
+                               double(all.nvm.write_bursts) * nvm.transfer_pj;
+        all.nvm.energy.fixed = ns * channels * nvm.static_mw;
+    }
+    if (link_) {
+        all.request_bytes = link_->request.bytes();
+        all.response_bytes = link_->response.bytes();
+        all.link_pj = double(all.request_bytes + all.response_bytes) * config_.link->pj_per_byte +
+                      ns * config_.link->static_mw;
+    }
     return all;
 }
 

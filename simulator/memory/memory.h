@@ -16,6 +16,7 @@
 #pragma once
 #include "simulator/memory/config.h"
 #include "simulator/memory/dram_channel.h"
+#include "simulator/memory/link.h"
 #include "simulator/memory/request.h"
 #include "simulator/memory/statistics.h"
 #include <vector>
@@ -46,22 +47,36 @@ class Memory {
     struct Slot { // of a read that is under way
         uint64_t token;
         Ps arrival, latest;
-        uint32_t bursts; // still missing
+        uint32_t missing; // bursts
+        uint32_t bytes;
         Purpose purpose;
+        bool nvm;
     };
     struct Burst {
         uint32_t channel;
         uint64_t local; // address within the channel
     };
+    struct Bursts { // of a request, numbered within DRAM or NVM
+        uint64_t first, last;
+        bool nvm;
+    };
 
     Cycle cycle_at(Ps time) const; // the first edge that is not before
-    Burst burst(uint64_t number) const;
+    Bursts bursts(const Request &request) const;
+    Burst burst(uint64_t number, bool nvm) const;
+    bool room(const Request &request) const;
     void run(uint32_t channel, Cycle before);
+    void run_all(Cycle before);
     void enter(const Request &request, Ps at);
+    void complete(uint64_t token, Ps at, const Slot *read);
     void collect();
+    void deliver(Ps until);
+    void return_responses(Ps until);
+    Ps next_command();
 
     const MemoryConfig config_;
-    const uint32_t clock_ps_, burst_shift_, bursts_per_granule_shift_;
+    const uint32_t clock_ps_, burst_shift_;
+    uint32_t granule_shift_[2]; // bursts in a unit of interleaving: DRAM, NVM
     uint32_t largest_request_;
     Ps now_ = 0;
     std::vector<DramChannel> channels_;
@@ -72,6 +87,7 @@ class Memory {
     std::vector<BurstDone> finished_; // bursts, not yet collected
     std::vector<Completion> completions_;
     std::array<Traffic, purposes> traffic_[2]; // DRAM, NVM
+    std::optional<Link> link_;
 };
 
 } // namespace thermocline

@@ -32,6 +32,42 @@ inline nlohmann::json without_refresh(nlohmann::json json = ddr4()) {
     return json;
 }
 
+// A link with round figures, in front of memory without refresh.
+inline nlohmann::json with_link() {
+    nlohmann::json json = without_refresh();
+    json["link"] = {{"request_ps", 30000},
+                    {"response_ps", 40000},
+                    {"request_bandwidth", 16'000'000'000},
+                    {"response_bandwidth", 8'000'000'000},
+                    {"header_bytes", 16},
+                    {"entries", 64},
+                    {"pj_per_byte", 40},
+                    {"static_mw", 500}};
+    return json;
+}
+
+// A module of NVM on DDR4's channel, from 4 GiB on.  All times are whole cycles.
+constexpr uint64_t nvm_base = uint64_t(1) << 32;
+inline nlohmann::json with_nvm() {
+    nlohmann::json json = without_refresh();
+    json["nvm_base"] = nvm_base;
+    json["nvm"] = {{"block_bytes", 256},
+                   {"interleave_bytes", 4096},
+                   {"reads", 32},
+                   {"writes", 32},
+                   {"read_buffer", 16},
+                   {"write_buffer", 16},
+                   {"buffer_ps", 40 * 833},
+                   {"media_read_ps", 200 * 833},
+                   {"read_gap_ps", 48 * 833},
+                   {"write_gap_ps", 150 * 833},
+                   {"read_pj", 5000},
+                   {"write_pj", 20000},
+                   {"transfer_pj", 100},
+                   {"static_mw", 900}};
+    return json;
+}
+
 // A stream's requests pushed as soon as there is room, each not before its arrival.
 struct Run {
     std::vector<Completion> done; // by token
