@@ -43,6 +43,9 @@ class CacheLine {
         return uint32_t(word_ >> (line_bits + 2));
     }
     [[gnu::always_inline]] constexpr uint64_t word() const { return word_; }
+    [[gnu::always_inline]] constexpr CacheLine dirty_if(bool too) const {
+        return CacheLine(word_ | (too ? dirty_bit : 0));
+    }
     [[gnu::always_inline]] constexpr bool is(uint64_t line) const {
         return ((word_ ^ key(line)) & key_mask) == 0;
     }
@@ -66,6 +69,27 @@ class CacheLine {
     __builtin_prefetch(p);
 #endif
 }
+
+// Which set a line belongs to: its number modulo the number of sets, as two multiplications
+// (Lemire et al., "Faster remainder by direct computation", 2019).
+class SetIndex {
+  public:
+    constexpr SetIndex() = default;
+    constexpr explicit SetIndex(uint64_t sets)
+        : sets_(sets), reciprocal_(~uint64_t(0) / sets + 1) {}
+    [[gnu::always_inline]] constexpr uint64_t sets() const { return sets_; }
+    [[gnu::always_inline]] constexpr uint64_t of(uint64_t line) const {
+        return uint64_t((unsigned __int128)(line * reciprocal_) * sets_ >> 64);
+    }
+
+    // Exact for all lines if the product of both numbers has 64 bits, or for powers of two.
+    static constexpr bool exact(uint64_t sets) {
+        return (sets & (sets - 1)) == 0 || sets <= uint64_t(1) << (64 - CacheLine::line_bits);
+    }
+
+  private:
+    uint64_t sets_ = 1, reciprocal_ = 0;
+};
 
 // A set is its lines in order of use, most recent first: so LRU needs no bookkeeping of
 // its own, and with vector registers a set of 16 is a few instructions.  Everything is

@@ -222,10 +222,18 @@ void TwinsRecording::collect(Instruction &instruction, References &references) {
 }
 
 GlobalVariable *TwinsRecording::describe(ArrayRef<Reference> group) {
-    std::vector<uint16_t> words{uint16_t(group.size()), 0}; // tc_group::count, low half first
-    int64_t start = group.front().offset;
-    for (const Reference &reference : group)
+    int64_t start = group.front().offset, end = start;
+    uint32_t loads = 0, stores = 0;
+    for (const Reference &reference : group) {
         start = std::min(start, reference.offset);
+        end = std::max(end, reference.offset + int64_t(reference.bytes));
+        (reference.store ? stores : loads)++;
+    }
+    std::vector<uint16_t> words; // a tc_group, low halves first
+    for (uint32_t field : {uint32_t(group.size()), loads, stores, uint32_t(end - start)}) {
+        words.push_back(uint16_t(field));
+        words.push_back(uint16_t(field >> 16));
+    }
     for (const Reference &reference : group) {
         words.push_back(uint16_t(reference.offset - start));
         words.push_back(uint16_t(reference.bytes << 1 | reference.store));

@@ -1,6 +1,6 @@
 // What twins call (record.h).  Compiled without vector registers, like recorder.cpp.
 #include "record.h"
-#include "recorder.h"
+#include "first_level.h"
 
 using namespace tc;
 
@@ -32,27 +32,57 @@ static void refer_range(Recorder &r, uintptr_t start, uint64_t bytes, bool store
         refer(r, line, r.twins.clock++, store);
 }
 
-void tc_record_group(tc_recorder *recorder, uintptr_t address, const tc_group *group,
-                     uint64_t stamp) {
+// A group that lies in two lines, reference by reference.
+static TC_PRESERVE void record_each(tc_recorder *recorder, uintptr_t address, const tc_group *group,
+                                    uint64_t stamp) {
     Recorder &r = whole(recorder);
-    // The group's bytes lie in at most two lines, and mostly in one.
-    uint64_t known = ~uint64_t(0);
-    tc_way *way = nullptr;
     for (uint32_t i = 0; i < group->count; i++) {
         tc_reference reference = group->references[i];
         uintptr_t start = address + reference.offset;
         uint64_t bytes = reference.bytes_and_store >> 1;
         bool store = reference.bytes_and_store & 1;
         uint64_t line = start >> TC_LINE_SHIFT, last = (start + bytes - 1) >> TC_LINE_SHIFT;
-        if (line != known || !way || way->line != line) {
-            way = way_of(r, line);
-            known = line;
-        }
-        count(way, stamp, store);
+        refer(r, line, stamp, store);
         if (last != line)
             refer(r, last, stamp + 1, store);
         stamp += TC_STAMPS_PER_REFERENCE;
     }
+}
+
+// The same, with a short way if both lines are known: a program may use an object that
+// lies so all the time.
+static TC_PRESERVE void record_straddling(tc_recorder *recorder, uintptr_t address,
+                                          const tc_group *group, uint64_t stamp) {
+    Recorder &r = whole(recorder);
+    uint64_t line = address >> TC_LINE_SHIFT;
+    tc_way *low = filter_entry(r, line), *high = filter_entry(r, line + 1);
+    if (low->line != line || high->line != line + 1) [[unlikely]]
+        [[clang::musttail]] return record_each(recorder, address, group, stamp);
+    uint64_t edge = -address & ((uint64_t(1) << TC_LINE_SHIFT) - 1);
+    for (uint32_t i = 0; i < group->count; i++, stamp += TC_STAMPS_PER_REFERENCE) {
+        uint64_t start = group->references[i].offset;
+        uint32_t bytes = group->references[i].bytes_and_store >> 1;
+        bool store = group->references[i].bytes_and_store & 1;
+        if (start < edge)
+            count(low, stamp, store);
+        if (start + bytes > edge)
+            count(high, stamp + (start < edge), store);
+    }
+}
+
+void tc_record_group(tc_recorder *recorder, uintptr_t address, const tc_group *group,
+                     uint64_t stamp) {
+    constexpr uint64_t line_bytes = uint64_t(1) << TC_LINE_SHIFT;
+    if (address % line_bytes + group->bytes > line_bytes) [[unlikely]]
+        [[clang::musttail]] return record_straddling(recorder, address, group, stamp);
+    Recorder &r = whole(recorder);
+    tc_way *way = nullptr;
+    guarded(r, [&] { way = bring_in(r, address >> TC_LINE_SHIFT, UINT64_MAX); });
+    if (!way)
+        return;
+    add(way->loads, group->loads);
+    add(way->stores, group->stores);
+    way->stamp = stamp + TC_STAMPS_PER_REFERENCE * (uint64_t(group->count) - 1);
 }
 
 void tc_record_load(tc_recorder *r, const void *p, uint64_t bytes) {

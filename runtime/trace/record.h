@@ -23,11 +23,16 @@ enum {
  * the multiplier is part of the instruction. */
 #define TC_FILTER_MULTIPLIER 0x9E3779B1u
 
-/* A way of the first level. */
+/* A way of the first level, as one of eight in a block: each of its fields stands among
+ * the same fields of the other seven, so that a search reads one line of the host's. A
+ * way's address is that of its line number; so the eight of a block overlap. */
+enum { TC_BLOCK_WAYS = 8 };
 struct tc_way {
-    uint64_t line; /* line number; 0: empty */
-    uint64_t loads, stores;
-    uint64_t stamp; /* last use */
+    uint64_t line, other_lines[TC_BLOCK_WAYS - 1];   /* line number; 0: empty */
+    uint64_t stamp, other_stamps[TC_BLOCK_WAYS - 1]; /* last use */
+    uint64_t loads, other_loads[TC_BLOCK_WAYS - 1];
+    uint64_t stores, other_stores[TC_BLOCK_WAYS - 1];
+    uint64_t owned, other_owned[TC_BLOCK_WAYS - 1]; /* the recorder's own */
 };
 
 struct tc_recorder {
@@ -54,6 +59,8 @@ struct tc_reference {
 };
 struct tc_group {
     uint32_t count;
+    uint32_t loads, stores; /* among them */
+    uint32_t bytes;         /* from its first byte to its last */
     struct tc_reference references[];
 };
 

@@ -9,6 +9,7 @@ namespace tc {
 using thermocline::Cache;
 using thermocline::CacheGeometry;
 using thermocline::CacheLine;
+using thermocline::SetIndex;
 
 constexpr unsigned max_cache_levels = 4;
 
@@ -27,9 +28,8 @@ struct Waiting {
 
 struct Recorder {
     tc_recorder twins;           // first: what twins see
-    tc_way no_way;               // what the filter's empty entries point to
-    tc_way *ways;                // the first level, set by set
-    uint32_t *state;             // by way: owner << 1 | dirty before its counts
+    alignas(64) tc_way no_way;   // what the filter's empty entries point to
+    char *blocks;                // the first level, set by set
     Cache own[max_cache_levels]; // the private levels from the second on
     Waiting waiting[max_cache_levels];
     Traffic *traffic;    // by owner
@@ -48,7 +48,8 @@ struct Recorder {
 struct Model {
     unsigned levels; // 0: not started
     CacheGeometry geometry[max_cache_levels];
-    uint64_t first_sets, first_mask; // mask 0: sets are no power of two
+    SetIndex first;      // the first level's sets
+    uint64_t set_blocks; // of each
     Cache shared[max_cache_levels];
     unsigned char *locks[max_cache_levels]; // for groups of a shared level's sets
     bool by_tier;                           // owners are tiers, not sites
@@ -71,19 +72,28 @@ void serve_levels_avx512(Recorder &);
 // signal's handler interrupted the recorder itself, or if what would have to make room was
 // used at `limit` or later.
 tc_way *miss(Recorder &, uint64_t line, uint64_t limit = UINT64_MAX);
+// Serves what waits for the levels behind the first.
+TC_PRESERVE void serve(Recorder &);
+// A piece of the recorder's work is to start while another one is under way: false if that
+// one has to finish first, since this is a signal's handler on top of it.
+TC_PRESERVE bool take_over(Recorder &, uintptr_t here);
 // A way's counts go to its owner.
-void settle(Recorder &, uint64_t way);
+void settle(Recorder &, tc_way &way);
 // Calls visit(way) for each way of the first level.
-template <class Visit> void each_way(const Recorder &, Visit visit) {
-    for (uint64_t way = 0; way < model.first_sets * model.geometry[0].ways; way++)
-        visit(way);
+template <class Visit> void each_way(const Recorder &r, Visit visit) {
+    uint64_t set_bytes = model.set_blocks * sizeof(tc_way);
+    for (uint64_t set = 0; set < model.first.sets(); set++)
+        for (uint64_t i = 0; i < model.geometry[0].ways; i++)
+            visit(*reinterpret_cast<tc_way *>(r.blocks + set * set_bytes +
+                                              i / TC_BLOCK_WAYS * sizeof(tc_way) +
+                                              i % TC_BLOCK_WAYS * sizeof(uint64_t)));
 }
 // Serves what waits, so that the numbers are complete.
 void flush(Recorder &);
 // A thread ends: what its private levels hold dirty goes to the level behind them.
 void drain(Recorder &);
 
-uint32_t owner_of(const Recorder &, uintptr_t address);
+TC_PRESERVE uint32_t owner_of(const Recorder &, uintptr_t address);
 
 inline tc_way *&filter_entry(Recorder &r, uint64_t line) {
     return *reinterpret_cast<tc_way **>(reinterpret_cast<char *>(r.twins.filter) +

@@ -41,11 +41,10 @@ static void unlock() { __atomic_store_n(&making, 0, __ATOMIC_RELEASE); }
 // Twins have no way to do without a recorder: one that can't be had ends the program,
 // like a stack that can't grow.
 static Recorder *make() {
-    size_t ways = model.first_sets * model.geometry[0].ways;
+    size_t blocks = model.first.sets() * model.set_blocks;
     // One piece: the recorder, the first level and the other private levels.
     size_t first = (sizeof(Recorder) + 63) & ~size_t(63);
-    size_t state = first + ways * sizeof(tc_way);
-    size_t own = (state + ways * sizeof(uint32_t) + 63) & ~size_t(63), bytes = own;
+    size_t own = first + blocks * sizeof(tc_way), bytes = own;
     for (unsigned level = 1; level < model.levels; level++)
         if (!model.geometry[level].shared)
             bytes += Cache::words(model.geometry[level]) * sizeof(uint64_t);
@@ -59,8 +58,12 @@ static Recorder *make() {
     r->twins.clock = 1;
     for (tc_way *&way : r->twins.filter)
         way = &r->no_way;
-    r->ways = reinterpret_cast<tc_way *>(memory + first);
-    r->state = reinterpret_cast<uint32_t *>(memory + state);
+    r->blocks = memory + first;
+    // What only fills a set's last block is never the way that was used longest ago.
+    for (size_t block = 0; block < blocks; block++)
+        for (uint64_t i = 0; i < TC_BLOCK_WAYS; i++)
+            (&reinterpret_cast<tc_way *>(r->blocks)[block].stamp)[i] = UINT64_MAX;
+    each_way(*r, [](tc_way &way) { way.stamp = 0; });
     for (unsigned level = 1; level < model.levels; level++) {
         if (model.geometry[level].shared)
             continue;
@@ -101,7 +104,7 @@ static void after_fork_child() {
             drain(*r);
             r->in_use = 0;
         }
-        each_way(*r, [&](uint64_t way) { settle(*r, way); });
+        each_way(*r, [&](tc_way &way) { settle(*r, way); });
         flush(*r);
         madvise(r->traffic, (size_t(max_owner) + 1) * sizeof(Traffic), MADV_DONTNEED);
     }
@@ -128,7 +131,7 @@ bool trace_start(const Config &config, const char **why) {
         to.ways = from.ways;
         to.line_bytes = from.line;
         to.shared = from.shared;
-        if (from.line != 1u << TC_LINE_SHIFT || !to.valid()) {
+        if (from.line != 1u << TC_LINE_SHIFT || !to.valid() || !SetIndex::exact(to.sets())) {
             *why = "cache lines have to be 64 bytes, and a cache a multiple of its ways' lines";
             return false;
         }
@@ -152,8 +155,8 @@ bool trace_start(const Config &config, const char **why) {
         *why = "the system has no thread-specific key left";
         return false;
     }
-    model.first_sets = model.geometry[0].sets();
-    model.first_mask = (model.first_sets & (model.first_sets - 1)) == 0 ? model.first_sets - 1 : 0;
+    model.first = SetIndex(model.geometry[0].sets());
+    model.set_blocks = (model.geometry[0].ways + TC_BLOCK_WAYS - 1) / TC_BLOCK_WAYS;
     model.by_tier = config.heap == HeapMode::guided && tier_traffic_start(config);
     owners_find_globals();
     unseen_start();
@@ -178,12 +181,12 @@ static void sum_up(Traffic *owners, uint32_t count) {
     for (Recorder *r = __atomic_load_n(&model.recorders, __ATOMIC_ACQUIRE); r; r = r->next) {
         for (uint32_t owner = 0; owner < count; owner++)
             add_to(owners[owner], r->traffic[owner]);
-        each_way(*r, [&](uint64_t way) {
-            uint32_t owner = __atomic_load_n(&r->state[way], __ATOMIC_RELAXED) >> 1;
-            if (owner >= count)
+        each_way(*r, [&](const tc_way &way) {
+            CacheLine owned(__atomic_load_n(&way.owned, __ATOMIC_RELAXED));
+            if (owned.owner() >= count)
                 return;
-            owners[owner].loads += __atomic_load_n(&r->ways[way].loads, __ATOMIC_RELAXED);
-            owners[owner].stores += __atomic_load_n(&r->ways[way].stores, __ATOMIC_RELAXED);
+            owners[owned.owner()].loads += __atomic_load_n(&way.loads, __ATOMIC_RELAXED);
+            owners[owned.owner()].stores += __atomic_load_n(&way.stores, __ATOMIC_RELAXED);
         });
     }
 }
@@ -225,7 +228,7 @@ void trace_owner_changed(const void *p, uint64_t bytes) {
     auto forget = [&](tc_way *&entry) {
         if (entry->line < first || entry->line > last)
             return;
-        settle(*r, uint64_t(entry - r->ways));
+        settle(*r, *entry);
         entry = &r->no_way;
     };
     if (last - first < TC_FILTER_ENTRIES)

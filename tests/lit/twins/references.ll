@@ -3,6 +3,9 @@
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
 
+; Two of them, both loads, in 16 bytes: at 0 and at 8, of 8 bytes each.
+; CHECK: @thermocline.group = private constant [12 x i16] [i16 2, i16 0, i16 2, i16 0, i16 0, i16 0, i16 16, i16 0, i16 0, i16 16, i16 8, i16 16], section "thermocline_groups", align 4
+
 ; CHECK-LABEL: define i64 @sum(
 ; CHECK-NOT: tc_record
 ; CHECK: ret i64

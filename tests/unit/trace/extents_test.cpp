@@ -106,8 +106,7 @@ TEST(strided_arrays_are_walked) {
                 uint64_t line =
                     (reinterpret_cast<uintptr_t>(memory) + i * 128 + j * 1024 + k * 8192) >> 6;
                 auto &r = *reinterpret_cast<tc::Recorder *>(tc_recorder_here);
-                for (uint64_t way = 0; way < 512; way++)
-                    filtered += r.ways[way].line == line;
+                tc::each_way(r, [&](tc_way &way) { filtered += way.line == line; });
             }
     expect_eq(filtered, 24u);
 }

@@ -49,10 +49,14 @@ void record(uintptr_t address, std::span<const Member> members) {
     }
     alignas(8) char memory[sizeof(tc_group) + 8 * sizeof(tc_reference)];
     auto *group = reinterpret_cast<tc_group *>(memory);
+    *group = {};
     group->count = uint32_t(members.size());
-    for (size_t i = 0; i < members.size(); i++)
+    group->bytes = end;
+    for (size_t i = 0; i < members.size(); i++) {
+        (members[i].store ? group->stores : group->loads)++;
         group->references[i] = {members[i].offset,
                                 uint16_t(members[i].bytes << 1 | members[i].store)};
+    }
     tc_record_group(r, address, group, stamp);
 }
 
@@ -164,6 +168,9 @@ TEST(one_level) { expect_same({l1}, 3, 200000); }
 TEST(private_levels_only) { expect_same({l1, l2}, 4, 200000); }
 TEST(direct_mapped) { expect_same({{4096, 1, 64, false}, {65536, 1, 64, true}}, 5, 200000); }
 TEST(tiny_first_level) { expect_same({{256, 2, 64, false}, {65536, 4, 64, true}}, 6, 200000); }
+TEST(one_way_in_all) { expect_same({{64, 1, 64, false}, {65536, 4, 64, true}}, 13, 50000); }
+TEST(one_set) { expect_same({{512, 8, 64, false}, {65536, 4, 64, true}}, 14, 100000); }
+TEST(three_ways) { expect_same({{3 * 64 * 16, 3, 64, false}, l3}, 15, 100000); }
 TEST(fully_associative) { expect_same({{2048, 32, 64, false}, {8192, 128, 64, true}}, 7, 100000); }
 TEST(first_level_larger_than_the_filter) { expect_same({{1 << 18, 8, 64, false}, l3}, 8, 200000); }
 TEST(sets_no_power_of_two) {

@@ -88,9 +88,13 @@ class Comparison {
     void record_one(uint64_t at, bool store) {
         auto address = reinterpret_cast<uintptr_t>(memory) + at;
         alignas(8) char group[sizeof(tc_group) + sizeof(tc_reference)];
-        reinterpret_cast<tc_group *>(group)->count = 1;
-        reinterpret_cast<tc_group *>(group)->references[0] = {0, uint16_t(8 << 1 | store)};
-        tc_record_group(r, address, reinterpret_cast<tc_group *>(group), r->clock);
+        auto *one = reinterpret_cast<tc_group *>(group);
+        one->count = 1;
+        one->loads = !store;
+        one->stores = store;
+        one->bytes = 8;
+        one->references[0] = {0, uint16_t(8 << 1 | store)};
+        tc_record_group(r, address, one, r->clock);
         r->clock += TC_STAMPS_PER_REFERENCE;
         refer(at, 8, store);
     }
