@@ -83,6 +83,25 @@ class Cache(Strict):
         return self
 
 
+class Device(Strict):
+    """What the simulator takes a tier for: channels of a device in machines/devices."""
+
+    standard: str = Field(max_length=60)
+    channels: int = Field(ge=1, le=512)
+    ranks: int | None = Field(default=None, ge=1, le=64)
+    link: str | None = Field(default=None, max_length=60)
+
+    @model_validator(mode="after")
+    def _is_known(self) -> "Device":
+        from thermocline.machine import devices
+
+        for name in (self.standard, self.link):
+            if name is not None and name.lower() not in devices.shipped():
+                known = ", ".join(sorted(devices.shipped()))
+                raise ValueError(f"no device {name!r}: there are {known}")
+        return self
+
+
 class Tier(Strict):
     """One kind of memory."""
 
@@ -97,7 +116,7 @@ class Tier(Strict):
     nodes: list[Annotated[int, Field(ge=0, lt=1024)]] = []
     modelled: bool = False
     shares_channel_with: list[str] = []
-    device: dict[str, str | int] = {}
+    device: Device | None = None
 
     @property
     def capacity_bytes(self) -> int:

@@ -75,7 +75,7 @@ def _tier(tier: Tier) -> str:
     if tier.shares_channel_with:
         lines.append(f"shares_channel_with = {toml_writer.value(tier.shares_channel_with)}")
     if tier.device:
-        lines.append(f"device = {toml_writer.inline(tier.device)}")
+        lines.append(f"device = {toml_writer.inline(tier.device.model_dump(exclude_none=True))}")
     return "\n".join(lines) + "\n"
 
 
