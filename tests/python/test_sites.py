@@ -137,6 +137,9 @@ def test_sweep_repeats_the_link(tmp_path: Path) -> None:
     assert [step["context"] for step in found["steps"]] == [0, 1, 2, 3, 4]
     assert [step["sites"] for step in found["steps"]] == [1, 2, 3, 4, 5]
     assert found["steps"][4]["file_bytes"] > found["steps"][0]["file_bytes"]
+    assert all(step["code_bytes"] > 0 for step in found["steps"])
+    assert all(step["recording_bytes"] == 0 for step in found["steps"])  # nothing was compiled
+    assert all(step["link_seconds"] > 0 for step in found["steps"])
     assert "growth" in ok(tmp_path, "sites", "prog", "--sweep")
 
 

@@ -151,15 +151,18 @@ def _sweep(program: Path, as_json: bool) -> None:
         output.emit_json({"program": str(program), "steps": [asdict(step) for step in steps]})
         return
     column = output.Column
-    base = steps[0].file_bytes
+    base = max(1, steps[0].code_bytes)
     output.table(
         [
             column("context", True),
             column("sites", True),
             column("without context", True),
             column("calls", True),
-            column("file", True),
+            column("code", True),
             column("growth", True),
+            column("recording code", True),
+            column("file", True),
+            column("link", True),
             column("notes", True),
         ],
         [
@@ -168,8 +171,11 @@ def _sweep(program: Path, as_json: bool) -> None:
                 str(step.sites),
                 str(step.positions),
                 str(step.calls),
+                units.format_bytes(step.code_bytes),
+                f"{100 * (step.code_bytes / base - 1):+.1f} %",
+                units.format_bytes(step.recording_bytes),
                 units.format_bytes(step.file_bytes),
-                f"{100 * (step.file_bytes / base - 1):+.1f} %",
+                units.format_duration(step.link_seconds),
                 str(step.left_out),
             ]
             for step in steps

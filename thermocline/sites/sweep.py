@@ -4,6 +4,7 @@ Needs the objects of the link where they were; nothing of the user's is overwrit
 link goes to a temporary directory.
 """
 
+import resource
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -24,6 +25,9 @@ class Step:
     positions: int
     calls: int
     file_bytes: int
+    code_bytes: int  # the program's
+    recording_bytes: int  # of the code that only a trace profile runs
+    link_seconds: float  # of processor time
     left_out: int
 
 
@@ -40,7 +44,10 @@ def sweep(program: Path, contexts: Sequence[int]) -> list[Step]:
         for context in contexts:
             output = Path(scratch) / str(context) / program.name
             output.parent.mkdir()
+            before = processor_seconds()
             relink(arguments, directory, context, output)
+            seconds = processor_seconds() - before
+            code, recording = table.code_bytes(output)
             found = table.read(output)
             steps.append(
                 Step(
@@ -49,10 +56,19 @@ def sweep(program: Path, contexts: Sequence[int]) -> list[Step]:
                     len({keys.parse(site.key).without_context for site in found.sites}),
                     sum(site.calls for site in found.sites),
                     output.stat().st_size,
+                    code,
+                    recording,
+                    seconds,
                     sum(1 for note in found.notes if not note.startswith(("link\t", "native:"))),
                 )
             )
     return steps
+
+
+def processor_seconds() -> float:
+    """Of all processes that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def relink(arguments: Sequence[str], directory: str, context: int, output: Path) -> None:

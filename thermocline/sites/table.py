@@ -1,11 +1,19 @@
 """The site table inside an annotated executable or shared library."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from thermocline.errors import BadFile, ThermoclineError, one_line
 
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
+
+Taken = TypeVar("Taken")
+
 SECTION = "thermocline_keys"
+RECORDING = "thermocline_text"  # code that only a trace profile runs
 HEADER = "thermocline-sites "
 LINK = "link\t"
 
@@ -54,25 +62,48 @@ def unescape(text: str) -> str:
 
 def read(path: Path) -> SiteTable:
     """Reads the table of an ELF file."""
-    from elftools.common.exceptions import ELFError
-    from elftools.elf.elffile import ELFFile
 
-    try:
-        with path.open("rb") as file:
-            section = ELFFile(file).get_section_by_name(SECTION)
-            data = b"" if section is None else section.data()
-    except OSError as error:
-        raise ThermoclineError(f"can't read {path}: {error.strerror}") from error
-    except ELFError as error:
-        raise BadFile(path, f"not an ELF executable or library: {error}") from error
-    except Exception as error:  # a damaged file can break the parser in any way
-        raise BadFile(path, f"a damaged ELF file: {type(error).__name__}") from error
+    def keys(elf: "ELFFile") -> bytes:
+        section = elf.get_section_by_name(SECTION)
+        return b"" if section is None else bytes(section.data())
+
+    data = _from_elf(path, keys)
     if not data:
         raise ThermoclineError(
             f"{path} has no allocation sites in it: build it with thermocline-clang, "
             "thermocline-clang++ or thermocline-flang (for make: CC=thermocline-clang)"
         )
     return parse(data, path)
+
+
+def code_bytes(path: Path) -> tuple[int, int]:
+    """Bytes of machine code: the program's, and the recording twins'."""
+
+    def sizes(elf: "ELFFile") -> tuple[int, int]:
+        code = {
+            section.name: int(section["sh_size"])
+            for section in elf.iter_sections()
+            if section["sh_flags"] & 4  # SHF_EXECINSTR
+        }
+        recording = code.pop(RECORDING, 0)
+        return sum(code.values()), recording
+
+    return _from_elf(path, sizes)
+
+
+def _from_elf(path: Path, take: Callable[["ELFFile"], Taken]) -> Taken:
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        with path.open("rb") as file:
+            return take(ELFFile(file))
+    except OSError as error:
+        raise ThermoclineError(f"can't read {path}: {error.strerror}") from error
+    except ELFError as error:
+        raise BadFile(path, f"not an ELF executable or library: {error}") from error
+    except Exception as error:  # a damaged file can break the parser in any way
+        raise BadFile(path, f"a damaged ELF file: {type(error).__name__}") from error
 
 
 def parse(data: bytes, path: object) -> SiteTable:
