@@ -1,0 +1,161 @@
+// The way from organisations to devices: requests wait for their time, then for room in the
+// memory's queues, in order; every one is counted by tier, owner and purpose.
+#pragma once
+#include "simulator/memory/statistics.h"
+#include "simulator/organisation/demand.h"
+#include <algorithm>
+#include <array>
+
+namespace thermocline {
+
+struct NodeConfig {
+    uint32_t memory = 0; // whose addresses from `base` on are the node's
+    uint64_t base = 0;
+    Ps path = 0; // what the way to the device and back adds to a read
+};
+
+// Bytes, by purpose.
+struct TierUse {
+    std::array<uint64_t, purposes> read{}, write{};
+};
+
+template <class Memory> class Router {
+  public:
+    Router(std::vector<NodeConfig> nodes, std::vector<Memory> &memories, uint32_t sockets)
+        : nodes_(std::move(nodes)), memories_(memories), sockets_(sockets), held_(memories.size()),
+          advanced_(memories.size(), 0), latency_(tiers()), use_(tiers()) {}
+
+    uint32_t tiers() const { return uint32_t(nodes_.size()) / sockets_; }
+
+    // Sends a request, which reaches its memory at that time or, if that has no room, later.
+    void send(const Send &send, Ps at) {
+        later_.push_back({at, order_++, send});
+        std::push_heap(later_.begin(), later_.end(), std::greater<>());
+        if (!send.write)
+            reads_++;
+        std::vector<TierUse> &use = use_[send.node / sockets_];
+        if (send.owner >= use.size())
+            use.resize(send.owner + 1);
+        TierUse &mine = use[send.owner];
+        (send.write ? mine.write : mine.read)[unsigned(send.purpose)] += send.bytes;
+    }
+
+    Ps next() const { return later_.empty() ? never : later_.front().at; }
+    bool quiet() const { return reads_ == 0 && later_.empty() && waiting_ == 0; }
+
+    // Hands on all whose time has come; calls changed(memory) for each memory that got some.
+    template <class Changed> void run(Ps now, Changed changed) {
+        while (!later_.empty() && later_.front().at <= now) {
+            std::pop_heap(later_.begin(), later_.end(), std::greater<>());
+            const Send &send = later_.back().send;
+            const uint32_t memory = nodes_[send.node].memory;
+            const uint32_t request = add(later_.back());
+            if (held_[memory].empty() && offer(memory, request, now))
+                changed(memory);
+            else
+                hold(memory, request);
+            later_.pop_back();
+        }
+    }
+
+    // The memory does what it does before `until`; calls done(token, at) for each read of which
+    // the data have come.
+    template <class Done> void advance(uint32_t memory, Ps until, Done done) {
+        memories_[memory].advance(until, completions_);
+        advanced_[memory] = until;
+        for (const Completion &each : completions_) {
+            if (each.token == nobody)
+                continue; // a write
+            const Under &under = under_[each.token];
+            const Ps at = each.at + nodes_[under.send.node].path;
+            latency_[under.send.node / sockets_].add(at - under.at);
+            const uint64_t token = under.send.token;
+            free_.push_back(uint32_t(each.token));
+            reads_--;
+            done(token, at);
+        }
+        completions_.clear();
+        Held &held = held_[memory];
+        while (!held.empty() && offer(memory, held.front(), until)) {
+            held.pop();
+            waiting_--;
+        }
+    }
+
+    // Of each tier: by owner, and how long reads took from their sending to their return.
+    const std::vector<TierUse> &use(uint32_t tier) const { return use_[tier]; }
+    const Histogram &latency(uint32_t tier) const { return latency_[tier]; }
+    uint64_t requests() const { return order_; }
+
+  private:
+    struct Later {
+        Ps at;
+        uint64_t order;
+        Send send;
+        bool operator>(const Later &other) const {
+            return at != other.at ? at > other.at : order > other.order;
+        }
+    };
+    struct Under { // way
+        Send send;
+        Ps at;
+    };
+    struct Held { // first in, first out
+        std::vector<uint32_t> requests;
+        size_t head = 0;
+        bool empty() const { return head == requests.size(); }
+        uint32_t front() const { return requests[head]; }
+        void pop() {
+            if (++head == requests.size() || head >= 4096) {
+                requests.erase(requests.begin(), requests.begin() + ptrdiff_t(head));
+                head = 0;
+            }
+        }
+    };
+
+    uint32_t add(const Later &later) {
+        if (free_.empty()) {
+            free_.push_back(uint32_t(under_.size()));
+            under_.emplace_back();
+        }
+        const uint32_t index = free_.back();
+        free_.pop_back();
+        under_[index] = {later.send, later.at};
+        return index;
+    }
+    void hold(uint32_t memory, uint32_t request) {
+        held_[memory].requests.push_back(request);
+        waiting_++;
+    }
+    bool offer(uint32_t memory, uint32_t index, Ps now) {
+        const Send &send = under_[index].send;
+        Request request;
+        request.address = nodes_[send.node].base + send.address;
+        request.arrival = std::max(now, advanced_[memory]);
+        request.token = send.write ? nobody : index;
+        request.bytes = send.bytes;
+        request.write = send.write;
+        request.purpose = send.purpose;
+        if (!memories_[memory].accepts(request))
+            return false;
+        memories_[memory].push(request);
+        if (send.write)
+            free_.push_back(index);
+        return true;
+    }
+
+    const std::vector<NodeConfig> nodes_;
+    std::vector<Memory> &memories_;
+    const uint32_t sockets_;
+    std::vector<Later> later_;
+    std::vector<Under> under_;
+    std::vector<uint32_t> free_;
+    std::vector<Held> held_; // by memory
+    std::vector<Ps> advanced_;
+    std::vector<Completion> completions_;
+    std::vector<Histogram> latency_;
+    std::vector<std::vector<TierUse>> use_; // by tier, then owner
+    uint64_t order_ = 0, reads_ = 0, waiting_ = 0;
+};
+
+} // namespace thermocline

@@ -1,0 +1,233 @@
+// A whole machine that runs a trace: cores, caches, placement, organisation, memories, from
+// event to event.  docs/simulator.md explains it.
+#pragma once
+#include "simulator/caches/hierarchy.h"
+#include "simulator/caches/prefetcher.h"
+#include "simulator/core/core.h"
+#include "simulator/organisation/router.h"
+#include "simulator/placement/placement.h"
+#include "simulator/system/link.h"
+#include "simulator/system/schedule.h"
+#include "simulator/system/transfers.h"
+#include <stdexcept>
+
+namespace thermocline {
+
+struct SystemConfig {
+    CoreParameters core;
+    uint32_t cores = 1, sockets = 1;
+    std::vector<LevelConfig> levels;
+    std::vector<Ps> latency; // of each level, from the load on
+    PrefetcherConfig prefetcher;
+    LinkParameters link;
+    std::vector<NodeConfig> nodes; // tier * sockets + socket
+    OrganisationConfig organisation;
+};
+
+struct CacheStatistics {
+    uint64_t prefetches = 0;
+    std::vector<uint64_t> found; // references' lines by the level that had them; last: memory
+};
+
+template <class Source, template <class> class Organisation, class Memory> class System {
+    using Router = thermocline::Router<Memory>;
+    using Core = thermocline::Core<Source, System>;
+
+  public:
+    // One source for each thread; thread i runs on cores[i].
+    System(const SystemConfig &config, Placement &placement, std::vector<Memory> &memories,
+           std::vector<Source> &sources, const std::vector<uint32_t> &cores)
+        : config_(config), memories_(memories), hierarchy_(config.levels, config.cores),
+          prefetchers_(sources.size(), Prefetcher(config.prefetcher)), placement_(placement),
+          links_(config.link, config.sockets), router_(config.nodes, memories, config.sockets),
+          organisation_(config.organisation, router_), threads_on_(cores),
+          schedule_(uint32_t(sources.size() + 1 + memories.size())),
+          memory_level_(uint32_t(config.levels.size())) {
+        found_.found.resize(memory_level_ + 1);
+        cores_.reserve(sources.size());
+        for (uint32_t thread = 0; thread < sources.size(); thread++) {
+            cores_.emplace_back(thread, config.core, config.latency, sources[thread], *this);
+            schedule_.set(thread, 0);
+        }
+    }
+    System(const System &) = delete;
+
+    // Runs to the end; progress(references, Ps) is called now and then.
+    template <class Progress> void run(Progress progress) {
+        const uint32_t threads = uint32_t(cores_.size()), router = threads;
+        for (uint64_t step = 1; schedule_.first_time() != never; step++) {
+            const uint32_t first = schedule_.first();
+            const Ps now = schedule_.first_time();
+            if (first < threads) {
+                schedule_.set(first, cores_[first].run());
+            } else if (first == router) {
+                router_.run(now, [&](uint32_t memory) { look_at(memory); });
+                schedule_.set(router, router_.next());
+            } else {
+                const uint32_t memory = first - threads - 1;
+                router_.advance(memory, now + 1,
+                                [&](uint64_t token, Ps at) { completed(token, at, now); });
+                look_at(memory);
+                schedule_.set(router, router_.next());
+            }
+            if (step % 65536 == 0)
+                progress(references(), now);
+        }
+        for (Core &core : cores_)
+            if (!core.done() || !router_.quiet())
+                throw std::logic_error("the simulation stopped before its program's end");
+        progress(references(), time());
+    }
+
+    Ps time() const {
+        Tick last = 0;
+        for (const Core &core : cores_)
+            last = std::max(last, core.statistics().finish);
+        return ceil_ps(last);
+    }
+    const std::vector<Core> &cores() const { return cores_; }
+    const Router &router() const { return router_; }
+    const Organisation<Router> &organisation() const { return organisation_; }
+    const CacheStatistics &caches() const { return found_; }
+    const Links &links() const { return links_; }
+
+    // --- What a core asks for (core.h). ---
+    Ps horizon() const { return schedule_.second_time(); }
+
+    Access access(uint32_t thread, uint64_t line, const Reference &reference, Ps at) {
+        Writebacks writebacks;
+        const uint32_t core = threads_on_[thread];
+        const uint32_t level =
+            hierarchy_.refer(core, line, reference.store, reference.owner, writebacks);
+        found_.found[level]++;
+        if (level == 0)
+            return {};
+        return missed(thread, line, reference, level, writebacks, at);
+    }
+
+    Ps request(uint32_t transfer, uint32_t thread, uint32_t fill, Ps at) {
+        send(transfer, at);
+        const Ps arrival = transfers_[transfer].arrival;
+        if (arrival == never)
+            transfers_.wait(transfer, thread, fill);
+        transfers_.asked(transfer);
+        return arrival;
+    }
+    void abandon(uint32_t transfer, Ps at) {
+        transfers_.asked(transfer);
+        if (transfers_.orphan(transfer))
+            send(transfer, at); // the caches' contents say that it is read
+    }
+
+  private:
+    Access missed(uint32_t thread, uint64_t line, const Reference &reference, uint32_t level,
+                  const Writebacks &writebacks, Ps at) {
+        transfers_.settle(at);
+        Access access{level, none};
+        if (level == memory_level_) {
+            access.below =
+                transfers_.add(line, demand(thread, line, reference.owner, reference.instruction));
+            transfers_[access.below].askers++;
+        } else {
+            access.below = transfers_.find(line);
+            if (access.below != none)
+                transfers_[access.below].askers++;
+        }
+        write_back(thread, writebacks, at);
+        prefetchers_[thread].train(line, [&](uint64_t ahead) {
+            Writebacks displaced;
+            const uint32_t to = memory_level_ > 1 ? 1 : 0;
+            const uint32_t found =
+                hierarchy_.prefetch(threads_on_[thread], to, ahead, reference.owner, displaced);
+            if (found == memory_level_) {
+                Demand demand = this->demand(thread, ahead, reference.owner, reference.instruction);
+                demand.purpose = Purpose::prefetch;
+                send(transfers_.add(ahead, demand), at);
+                found_.prefetches++;
+            }
+            write_back(thread, displaced, at);
+        });
+        return access;
+    }
+
+    Demand demand(uint32_t thread, uint64_t line, uint32_t owner, uint32_t instruction) {
+        const Place place =
+            placement_.find(line * memory_line_bytes, owner, thread, socket(thread));
+        Demand demand;
+        demand.node = place.node;
+        demand.address = place.address;
+        demand.owner = owner;
+        demand.core = thread;
+        demand.instruction = instruction;
+        return demand;
+    }
+
+    void write_back(uint32_t thread, const Writebacks &writebacks, Ps at) {
+        for (uint32_t i = 0; i < writebacks.count; i++) {
+            const CacheLine line = writebacks.line[i];
+            Demand demand = this->demand(thread, line.line(), line.owner(), no_static);
+            demand.write = true;
+            demand.purpose = Purpose::writeback;
+            const uint32_t from = socket(thread), to = demand.node % config_.sockets;
+            organisation_.demand(demand, links_.carry(from, to, at + config_.latency.back()));
+        }
+        if (writebacks.count > 0)
+            schedule_.set(uint32_t(cores_.size()), router_.next());
+    }
+
+    // Asks memory for a line, once.
+    void send(uint32_t index, Ps at) {
+        Transfer &transfer = transfers_[index];
+        if (transfer.sent)
+            return;
+        transfer.sent = true;
+        transfer.demand.token = index;
+        const uint32_t from = socket(transfer.demand.core);
+        const uint32_t to = transfer.demand.node % config_.sockets;
+        organisation_.demand(transfer.demand, links_.ask(from, to, at + config_.latency.back()));
+        schedule_.set(uint32_t(cores_.size()), router_.next());
+    }
+
+    void completed(uint64_t token, Ps at, Ps now) {
+        const Answer answer = organisation_.completed(token, at);
+        if (answer.token == nobody)
+            return;
+        const uint32_t index = uint32_t(answer.token);
+        const Demand &demand = transfers_[index].demand;
+        const Ps here = links_.carry(demand.node % config_.sockets, socket(demand.core), answer.at);
+        transfers_.arrives(index, here, [&](uint32_t thread, uint32_t fill) {
+            cores_[thread].arrived(fill, here);
+            schedule_.set(thread, std::min(schedule_.time(thread), now));
+        });
+    }
+
+    void look_at(uint32_t memory) {
+        schedule_.set(uint32_t(cores_.size()) + 1 + memory, memories_[memory].next());
+    }
+    uint32_t socket(uint32_t thread) const {
+        return threads_on_[thread] / (config_.cores / config_.sockets);
+    }
+    uint64_t references() const {
+        uint64_t sum = 0;
+        for (const Core &core : cores_)
+            sum += core.statistics().references;
+        return sum;
+    }
+
+    const SystemConfig config_;
+    std::vector<Memory> &memories_;
+    Hierarchy hierarchy_;
+    std::vector<Prefetcher> prefetchers_;
+    Placement &placement_;
+    Links links_;
+    Router router_;
+    Organisation<Router> organisation_;
+    Transfers transfers_;
+    std::vector<uint32_t> threads_on_;
+    Schedule schedule_; // threads, the router, memories
+    const uint32_t memory_level_;
+    CacheStatistics found_;
+    std::vector<Core> cores_;
+};
+
+} // namespace thermocline
