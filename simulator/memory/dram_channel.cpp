@@ -20,7 +20,9 @@ DramChannel::DramChannel(const DramConfig &config, const std::optional<NvmConfig
       banks_(config.banks()), groups_(config.ranks * config.bank_groups) {
     burst_shift_ = std::countr_zero(config.burst_bytes);
     group_shift_ = std::countr_zero(config.bank_groups);
-    column_shift_ = std::countr_zero(config.row_bytes / config.burst_bytes);
+    const uint32_t columns = config.row_bytes / config.burst_bytes;
+    line_shift_ = std::countr_zero(std::clamp(64 / config.burst_bytes, 1u, columns));
+    column_shift_ = std::countr_zero(columns) - line_shift_;
     bank_shift_ = std::countr_zero(config.banks_per_group);
     rank_shift_ = std::countr_zero(config.ranks);
     for (bool write : {false, true}) {
@@ -63,7 +65,8 @@ DramPlace DramChannel::locate(uint64_t local) const {
         return uint32_t(field);
     };
     take(burst_shift_);
-    const uint32_t group = take(group_shift_), column = take(column_shift_);
+    const uint32_t in_line = take(line_shift_), group = take(group_shift_);
+    const uint32_t column = take(column_shift_) << line_shift_ | in_line;
     const uint32_t in_group = take(bank_shift_), rank = take(rank_shift_);
     const uint32_t row = uint32_t(local);
     const uint32_t bank = (group + (in_group << group_shift_)) ^ (row & (banks_per_rank_ - 1));

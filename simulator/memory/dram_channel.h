@@ -140,7 +140,7 @@ class DramChannel {
     const uint32_t index_;
     const uint32_t banks_per_rank_;
     uint32_t banks_, groups_; // of the channel; NVM is one more group
-    uint32_t burst_shift_, group_shift_, column_shift_, bank_shift_, rank_shift_;
+    uint32_t burst_shift_, line_shift_, group_shift_, column_shift_, bank_shift_, rank_shift_;
 
     Queue queue_[2];
     bool draining_ = false;

@@ -115,7 +115,9 @@ class Channel {
             rest /= count;
             return part;
         };
-        uint64_t g = take(c.bank_groups), column = take(columns), k = take(c.banks_per_group);
+        uint64_t lines = std::min<uint64_t>(columns, c.burst_bytes < 64 ? 64 / c.burst_bytes : 1);
+        uint64_t low = take(lines), g = take(c.bank_groups);
+        uint64_t column = take(columns / lines) * lines + low, k = take(c.banks_per_group);
         uint64_t rank = take(c.ranks), row = rest;
         uint64_t bank = (g + c.bank_groups * k) ^ (row % (c.bank_groups * c.banks_per_group));
         return {uint32_t(rank), uint32_t(bank), row, column};
