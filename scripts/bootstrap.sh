@@ -10,7 +10,7 @@ packages() {
     case $1 in
     build) echo clang-22 lld-22 flang-22 llvm-22-dev llvm-22-tools libomp-22-dev cmake \
         ninja-build ccache python3-venv hwloc zlib1g-dev libzstd-dev nlohmann-json3-dev \
-        libxxhash-dev pkg-config ca-certificates \
+        libxxhash-dev liblzma-dev libcli11-dev pkg-config ca-certificates \
         libclang-rt-22-dev ;;
     test) echo qemu-system-x86 busybox-static cpio linux-perf autoconf automake libtool \
         valgrind ;;

@@ -17,6 +17,7 @@ for name in clang clang++ flang; do
     ln -sf ../../../bin/thermocline-clang "$top/lib/thermocline/bin/$name"
 done
 install -m 755 "$build"/lib/thermocline/*.so "$top/lib/thermocline/"
+install -m 755 "$build/lib/thermocline/thermocline-trace" "$top/lib/thermocline/"
 install -m 644 "$build"/lib/thermocline/*.a "$top/lib/thermocline/" # for -static
 # Python packages in an environment of their own, called with the prefix they belong to.
 python3 -m venv "$top/lib/thermocline/python"

@@ -1,0 +1,12 @@
+// What readers and writers of traces throw: one line, for a person.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace thermocline {
+
+struct TraceError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+} // namespace thermocline

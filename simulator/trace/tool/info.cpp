@@ -1,0 +1,109 @@
+// A trace in numbers, from its index; with `count`, from every record.
+#include "simulator/trace/tool/info.h"
+
+namespace thermocline {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ThreadNumbers {
+    uint64_t references = 0, chunks = 0, begin_ns = UINT64_MAX, end_ns = 0;
+};
+
+struct OwnerNumbers {
+    uint64_t loads = 0, stores = 0, load_bytes = 0, store_bytes = 0, allocations = 0;
+};
+
+Json by_owner(TraceReader &trace) {
+    std::vector<OwnerNumbers> numbers(trace.tables().owners.size());
+    for (uint32_t thread : trace.threads())
+        while (const Reference *r = trace.cursor(thread).next()) {
+            if (r->event == TraceEvent::allocate)
+                numbers[r->owner].allocations++;
+            if (r->event != TraceEvent::reference)
+                continue;
+            OwnerNumbers &owner = numbers[r->owner];
+            (r->store ? owner.stores : owner.loads)++;
+            (r->store ? owner.store_bytes : owner.load_bytes) += r->bytes;
+        }
+    Json rows = Json::array();
+    for (size_t i = 0; i < numbers.size(); i++)
+        rows.push_back({{"key", trace.tables().owners[i]},
+                        {"loads", numbers[i].loads},
+                        {"stores", numbers[i].stores},
+                        {"load_bytes", numbers[i].load_bytes},
+                        {"store_bytes", numbers[i].store_bytes},
+                        {"allocations", numbers[i].allocations}});
+    return rows;
+}
+
+} // namespace
+
+Json describe(TraceReader &trace, bool count) {
+    if (!trace.index())
+        throw TraceError(trace.name() + " is a raw stream: make a trace of it with "
+                                        "thermocline-trace collect");
+    std::map<uint32_t, ThreadNumbers> threads;
+    uint64_t references = 0, bytes = sizeof(FileHead);
+    for (const IndexEntry &entry : *trace.index()) {
+        const ChunkHeader &header = entry.header;
+        bytes += sizeof header + header.stored_bytes;
+        if (header.kind != ChunkKind::records)
+            continue;
+        ThreadNumbers &thread = threads[header.thread];
+        thread.references += header.references;
+        thread.chunks++;
+        thread.begin_ns = std::min(thread.begin_ns, header.begin_ns);
+        thread.end_ns = std::max(thread.end_ns, header.end_ns);
+        references += header.references;
+    }
+    const Tables &tables = trace.tables();
+    Json rows = Json::array();
+    for (const auto &[number, thread] : threads) {
+        Json row = {{"thread", number},
+                    {"references", thread.references},
+                    {"chunks", thread.chunks},
+                    {"begin_seconds", double(thread.begin_ns) * 1e-9},
+                    {"end_seconds", double(thread.end_ns) * 1e-9}};
+        for (const tc_raw_thread_end &end : tables.ends)
+            if (end.thread == number) {
+                row["instructions"] = end.instructions;
+                row["dropped_references"] = end.dropped;
+            }
+        rows.push_back(row);
+    }
+    uint64_t dependent = 0;
+    for (const StaticInstruction &row : tables.statics)
+        dependent += row.producers > 0;
+    Json windows = Json::array();
+    for (const tc_raw_window &window : tables.windows)
+        windows.push_back({{"number", window.number},
+                           {"begin_seconds", double(window.begin_ns) * 1e-9},
+                           {"end_seconds", double(window.end_ns) * 1e-9},
+                           {"instructions", window.instructions}});
+    Json answer = {
+        {"format", "thermocline-trace"},
+        {"version", trace_version},
+        {"path", trace.name()},
+        {"complete", !trace.cut_off() && tables.ended && tables.meta.value("complete", true)},
+        {"cut_off", trace.cut_off()},
+        {"chunks", trace.index()->size()},
+        {"bytes", bytes},
+        {"references", references},
+        {"bytes_per_reference", references ? double(bytes) / double(references) : 0.0},
+        {"threads", rows},
+        {"static_instructions", tables.statics.size()},
+        {"dependent_instructions", dependent},
+        {"functions", tables.functions},
+        {"windows", windows},
+        {"meta", tables.meta},
+    };
+    if (count)
+        answer["owners"] = by_owner(trace);
+    else
+        answer["owners"] = tables.owners;
+    return answer;
+}
+
+} // namespace thermocline
