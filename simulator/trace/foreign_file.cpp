@@ -53,7 +53,9 @@ struct ForeignInput::Coder {
             if (result == LZMA_STREAM_END)
                 ended = true;
             else if (result != LZMA_OK)
-                fail(path, "read", "its xz data is damaged or cut off");
+                fail(path, "read",
+                     result == LZMA_MEMLIMIT_ERROR ? "its xz data needs over 1 GiB of memory"
+                                                   : "its xz data is damaged or cut off");
         }
         return room - xz.avail_out;
     }
@@ -70,7 +72,7 @@ ForeignInput::ForeignInput(std::string path)
     if (is_xz) {
         std::rewind(file);
         coder_->xz_file = file;
-        if (lzma_stream_decoder(&coder_->xz, UINT64_MAX, LZMA_CONCATENATED) != LZMA_OK)
+        if (lzma_stream_decoder(&coder_->xz, uint64_t(1) << 30, LZMA_CONCATENATED) != LZMA_OK)
             fail(path_, "read", "liblzma gives no decoder");
         return;
     }

@@ -1,5 +1,6 @@
 // A trace in numbers, from its index; with `count`, from every record.
 #include "simulator/trace/tool/info.h"
+#include <filesystem>
 
 namespace thermocline {
 
@@ -45,10 +46,10 @@ Json describe(TraceReader &trace, bool count) {
         throw TraceError(trace.name() + " is a raw stream: make a trace of it with "
                                         "thermocline-trace collect");
     std::map<uint32_t, ThreadNumbers> threads;
-    uint64_t references = 0, bytes = sizeof(FileHead);
+    const uint64_t bytes = std::filesystem::file_size(trace.name());
+    uint64_t references = 0;
     for (const IndexEntry &entry : *trace.index()) {
         const ChunkHeader &header = entry.header;
-        bytes += sizeof header + header.stored_bytes;
         if (header.kind != ChunkKind::records)
             continue;
         ThreadNumbers &thread = threads[header.thread];
