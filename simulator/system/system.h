@@ -57,7 +57,7 @@ template <class Source, template <class> class Organisation, class Memory> class
         const uint32_t threads = uint32_t(cores_.size()), router = threads;
         for (uint64_t step = 1; schedule_.first_time() != never; step++) {
             const uint32_t first = schedule_.first();
-            const Ps now = schedule_.first_time();
+            const Ps now = now_ = schedule_.first_time();
             if (first < threads) {
                 schedule_.set(first, cores_[first].run());
             } else if (first == router) {
@@ -79,6 +79,7 @@ template <class Source, template <class> class Organisation, class Memory> class
         progress(references(), time());
     }
 
+    Ps now() const { return now_; } // what everybody has been served to, at least
     Ps time() const {
         Tick last = 0;
         for (const Core &core : cores_)
@@ -226,6 +227,7 @@ template <class Source, template <class> class Organisation, class Memory> class
     std::vector<uint32_t> threads_on_;
     Schedule schedule_; // threads, the router, memories
     const uint32_t memory_level_;
+    Ps now_ = 0;
     CacheStatistics found_;
     std::vector<Core> cores_;
 };

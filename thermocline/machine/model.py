@@ -49,6 +49,14 @@ def _figure(parse: Callable[[str], float]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
+def _plain(raw: object) -> object:
+    """A number without a unit: a count, or the unit is in the field's name."""
+    if isinstance(raw, int | float) and not isinstance(raw, bool):
+        return {"value": raw}
+    return raw
+
+
+Count = Annotated[Figure, BeforeValidator(_plain)]
 Bytes = Annotated[Figure, _figure(units.parse_bytes)]
 Bandwidth = Annotated[Figure, _figure(units.parse_bandwidth)]
 Seconds = Annotated[Figure, _figure(units.parse_seconds)]
@@ -64,7 +72,24 @@ class Cpu(Strict):
     cores: int = Field(ge=1, le=2**20)
     smt: int = Field(default=1, ge=1, le=16)
     frequency: Frequency | None = None
+    # What the simulator makes of a core; it assumes what is left out, and says so.
+    width: Count | None = None
+    window: Count | None = None
+    outstanding: Count | None = None
+    store_buffer: Count | None = None
+    core_watts: Count | None = None
+    # What an access to another socket's memory adds, and each direction of the links carries.
+    remote_latency: Seconds | None = None
+    link_bandwidth: Bandwidth | None = None
     source: str = ""
+
+    @model_validator(mode="after")
+    def _has_whole_counts(self) -> "Cpu":
+        for name in ("width", "window", "outstanding", "store_buffer"):
+            count = getattr(self, name)
+            if count is not None and (count.value < 1 or not float(count.value).is_integer()):
+                raise ValueError(f"{name} must be a whole number from 1 on")
+        return self
 
 
 class Cache(Strict):
@@ -75,6 +100,7 @@ class Cache(Strict):
     ways: int = Field(ge=1, le=1024)
     line: int = Field(default=64, ge=16, le=1024)
     shared_by: int = Field(default=1, ge=1, le=2**20)
+    cycles: Count | None = None  # from a load to its use
 
     @model_validator(mode="after")
     def _has_whole_sets(self) -> "Cache":

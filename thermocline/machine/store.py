@@ -51,7 +51,21 @@ def _cache(cache: Cache) -> str:
         f"level = {cache.level}\n"
         f"bytes = {_figure(cache.bytes, units.exact_bytes(int(cache.bytes.value)))}\n"
         + toml_writer.pairs({"ways": cache.ways, "line": cache.line, "shared_by": cache.shared_by})
+        + (f"cycles = {_count(cache.cycles)}\n" if cache.cycles else "")
     )
+
+
+def _count(figure: Figure) -> str:
+    whole = figure.value == int(figure.value)
+    number = int(figure.value) if whole else figure.value
+    if not figure.source and not figure.input:
+        return toml_writer.value(number)
+    table: dict[str, toml_writer.Value] = {"value": number}
+    if figure.source:
+        table["source"] = figure.source
+    if figure.input:
+        table["input"] = True
+    return toml_writer.inline(table)
 
 
 def _tier(tier: Tier) -> str:
@@ -95,6 +109,16 @@ def to_toml(machine: Machine) -> str:
     if machine.cpu.frequency:
         text = f"{machine.cpu.frequency.value / 1e9:.6g}GHz"
         cpu += f"frequency = {_figure(machine.cpu.frequency, text)}\n"
+    for name in ("width", "window", "outstanding", "store_buffer", "core_watts"):
+        count = getattr(machine.cpu, name)
+        if count:
+            cpu += f"{name} = {_count(count)}\n"
+    if machine.cpu.remote_latency:
+        figure = machine.cpu.remote_latency
+        cpu += f"remote_latency = {_figure(figure, units.format_time(figure.value))}\n"
+    if machine.cpu.link_bandwidth:
+        figure = machine.cpu.link_bandwidth
+        cpu += f"link_bandwidth = {_figure(figure, units.format_bandwidth(figure.value))}\n"
     if machine.cpu.source:
         cpu += toml_writer.pairs({"source": machine.cpu.source})
     return (

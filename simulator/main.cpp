@@ -1,0 +1,80 @@
+// thermocline-simulator CONFIG.json [--progress-fd N]: runs one simulation.  The answer is JSON
+// on stdout, progress a line of JSON now and then on the descriptor.
+// thermocline-simulator --survey TRACE: its threads, references and touched memory.
+#include "simulator/system/simulation.h"
+#include "simulator/system/survey.h"
+#include "simulator/trace/error.h"
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <new>
+#include <unistd.h>
+
+using namespace thermocline;
+
+namespace {
+
+int fail(const std::string &what) {
+    std::fprintf(stderr, "thermocline: %s\n", what.c_str());
+    return 1;
+}
+
+nlohmann::json read_json(const std::string &path) {
+    std::ifstream file;
+    if (path != "-")
+        file.open(path);
+    if (!file && path != "-")
+        throw ConfigError("can't read " + path);
+    return nlohmann::json::parse(path == "-" ? std::cin : file);
+}
+
+void say(int fd, uint64_t references, Ps time) {
+    const std::string line =
+        nlohmann::json{{"references", references}, {"seconds", double(time) / 1e12}}.dump() + "\n";
+    // Nobody may be listening any more.
+    if (write(fd, line.data(), line.size()) < 0)
+        return;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    int progress_fd = -1;
+    const bool surveying = argc == 3 && std::string(argv[1]) == "--survey";
+    if (surveying)
+        ;
+    else if (argc == 4 && std::string(argv[2]) == "--progress-fd")
+        progress_fd = atoi(argv[3]);
+    else if (argc != 2)
+        return fail(
+            "usage: thermocline-simulator CONFIG.json [--progress-fd N], or --survey TRACE");
+    try {
+        if (surveying) {
+            std::cout << survey(argv[2]).dump(1) << "\n";
+            return 0;
+        }
+        const SimulationConfig config = parse_simulation(read_json(argv[1]));
+        using Clock = std::chrono::steady_clock;
+        const Clock::time_point begin = Clock::now();
+        Clock::time_point last = begin;
+        nlohmann::json answer = simulate(config, [&](uint64_t references, Ps time) {
+            const Clock::time_point now = Clock::now();
+            if (progress_fd < 0 || now - last < std::chrono::milliseconds(100))
+                return;
+            last = now;
+            say(progress_fd, references, time);
+        });
+        answer["host_seconds"] = std::chrono::duration<double>(Clock::now() - begin).count();
+        std::cout << answer.dump(1) << "\n";
+        return std::cout.flush() ? 0 : fail("can't write the answer");
+    } catch (const nlohmann::json::exception &error) {
+        return fail(std::string(argv[1]) + ": " + error.what());
+    } catch (const ConfigError &error) {
+        return fail(error.what());
+    } catch (const TraceError &error) {
+        return fail(error.what());
+    } catch (const std::bad_alloc &) {
+        return fail("out of memory: make caches or near memory smaller");
+    }
+}

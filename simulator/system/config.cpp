@@ -1,0 +1,196 @@
+// Reads a simulation's configuration.  The Python side writes it from a machine file, so that
+// complaints here are short: which field, and what is wrong with it.
+#include "simulator/system/simulation.h"
+#include <set>
+
+namespace thermocline {
+
+namespace {
+
+using Json = nlohmann::json;
+
+class Object {
+  public:
+    Object(const Json &json, std::string place) : json_(json), place_(std::move(place)) {
+        if (!json.is_object())
+            throw ConfigError(place_ + " is no object");
+    }
+    [[noreturn]] void fail(const char *field, const std::string &problem) const {
+        throw ConfigError((place_.empty() ? "" : place_ + ".") + field + " " + problem);
+    }
+    const Json *find(const char *field) {
+        asked_.insert(field);
+        const auto found = json_.find(field);
+        return found == json_.end() ? nullptr : &*found;
+    }
+    const Json &at(const char *field) {
+        const Json *found = find(field);
+        if (!found)
+            fail(field, "is missing");
+        return *found;
+    }
+    uint64_t number(const char *field, uint64_t least, uint64_t most) {
+        const Json &value = at(field);
+        if (!value.is_number_unsigned() || value.get<uint64_t>() < least ||
+            value.get<uint64_t>() > most)
+            fail(field, "must be a whole number from " + std::to_string(least) + " to " +
+                            std::to_string(most));
+        return value.get<uint64_t>();
+    }
+    uint64_t number_or(const char *field, uint64_t otherwise, uint64_t least, uint64_t most) {
+        return find(field) ? number(field, least, most) : otherwise;
+    }
+    double real(const char *field, double least, double most) {
+        const Json &value = at(field);
+        if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most))
+            fail(field,
+                 "must be a number from " + std::to_string(least) + " to " + std::to_string(most));
+        return value.get<double>();
+    }
+    bool flag(const char *field) {
+        if (!at(field).is_boolean())
+            fail(field, "must be true or false");
+        return at(field).get<bool>();
+    }
+    std::string text(const char *field) {
+        if (!at(field).is_string())
+            fail(field, "must be a string");
+        return at(field).get<std::string>();
+    }
+    const Json &list(const char *field, size_t least, size_t most) {
+        if (!at(field).is_array() || at(field).size() < least || at(field).size() > most)
+            fail(field,
+                 "must be a list of " + std::to_string(least) + " to " + std::to_string(most));
+        return at(field);
+    }
+    void finish() const {
+        for (const auto &item : json_.items())
+            if (!asked_.count(item.key()))
+                throw ConfigError((place_.empty() ? "" : place_ + ".") + item.key() +
+                                  " is not known");
+    }
+
+  private:
+    const Json &json_;
+    std::string place_;
+    std::set<std::string> asked_;
+};
+
+constexpr uint64_t max_cores = 4096;
+constexpr Ps max_ps = 1'000'000'000; // a millisecond
+
+void read_cpu(Object cpu, SimulationConfig &config) {
+    CoreParameters &core = config.system.core;
+    core.hertz = cpu.real("hertz", 1e6, 1e11);
+    core.width = uint32_t(cpu.number("width", 1, 64));
+    core.window = uint32_t(cpu.number("window", 1, 1 << 16));
+    core.outstanding = uint32_t(cpu.number("outstanding", 1, 1 << 12));
+    core.store_buffer = uint32_t(cpu.number("store_buffer", 1, 1 << 12));
+    config.system.cores = uint32_t(cpu.number("cores", 1, max_cores));
+    config.system.sockets = uint32_t(cpu.number_or("sockets", 1, 1, 64));
+    if (config.system.cores % config.system.sockets)
+        cpu.fail("cores", "can't be shared out evenly among the sockets");
+    config.core_watts = cpu.find("core_watts") ? cpu.real("core_watts", 0, 1e4) : 0;
+    config.system.link.latency = cpu.number_or("remote_ps", 0, 0, max_ps);
+    if (cpu.find("link_bandwidth"))
+        config.system.link.bandwidth = cpu.real("link_bandwidth", 0, 1e15);
+    cpu.finish();
+}
+
+void read_cache(Object cache, SimulationConfig &config) {
+    LevelConfig level;
+    level.geometry.bytes = cache.number("bytes", 64, uint64_t(1) << 36);
+    level.geometry.ways = uint32_t(cache.number("ways", 1, 1024));
+    if (cache.number("line", 1, 4096) != memory_line_bytes)
+        cache.fail("line", "must be 64: the simulator's lines are");
+    level.shared_by = uint32_t(cache.number("shared_by", 1, max_cores));
+    level.geometry.shared = level.shared_by > 1;
+    if (!level.geometry.valid())
+        cache.fail("bytes", "is no multiple of ways times line");
+    const Ps latency = cache.number("latency_ps", 1, max_ps);
+    if (!config.system.latency.empty() && latency < config.system.latency.back())
+        cache.fail("latency_ps", "is less than that of the level before");
+    config.system.levels.push_back(level);
+    config.system.latency.push_back(latency);
+    cache.finish();
+}
+
+void read_prefetcher(Object json, PrefetcherConfig &prefetcher) {
+    prefetcher.on = json.flag("on");
+    prefetcher.streams = uint32_t(json.number_or("streams", prefetcher.streams, 1, 256));
+    prefetcher.distance = uint32_t(json.number_or("distance", prefetcher.distance, 1, 64));
+    prefetcher.degree = uint32_t(json.number_or("degree", prefetcher.degree, 1, 64));
+    prefetcher.confidence = uint32_t(json.number_or("confidence", prefetcher.confidence, 1, 64));
+    json.finish();
+}
+
+void read_tier(Object tier, SimulationConfig &config) {
+    config.tiers.push_back({tier.text("name"), tier.flag("nvm")});
+    const Ps path = tier.number_or("path_ps", 0, 0, max_ps);
+    const uint32_t sockets = config.system.sockets;
+    for (const Json &json : tier.list("nodes", sockets, sockets)) {
+        Object node(json, "tiers.nodes");
+        NodeConfig made;
+        made.memory = uint32_t(node.number("memory", 0, config.memories.size() - 1));
+        made.base = node.number_or("base", 0, 0, uint64_t(1) << 60);
+        made.path = path;
+        config.system.nodes.push_back(made);
+        config.frames.node_bytes.push_back(node.number("bytes", page_bytes, uint64_t(1) << 50) /
+                                           page_bytes * page_bytes);
+        node.finish();
+    }
+    tier.finish();
+}
+
+void read_region(Object json, Region &region) {
+    if (json.find("function"))
+        region.function = json.text("function");
+    region.from_ns = json.number_or("from_ns", 0, 0, UINT64_MAX);
+    region.to_ns = json.number_or("to_ns", UINT64_MAX, 0, UINT64_MAX);
+    json.finish();
+}
+
+} // namespace
+
+SimulationConfig parse_simulation(const Json &json) {
+    SimulationConfig config;
+    Object all(json, "");
+    config.trace = all.text("trace");
+    if (const Json *region = all.find("region"))
+        read_region(Object(*region, "region"), config.region);
+    config.budget = all.number_or("budget", 0, 0, UINT64_MAX);
+    config.threads = uint32_t(all.number_or("threads", 0, 0, max_cores));
+    read_cpu(Object(all.at("cpu"), "cpu"), config);
+    if (all.find("thread_cores"))
+        for (const Json &core : all.list("thread_cores", 1, config.system.cores)) {
+            if (!core.is_number_unsigned() || core.get<uint64_t>() >= config.system.cores)
+                all.fail("thread_cores", "must name cores, from 0 on");
+            config.cores.push_back(core.get<uint32_t>());
+        }
+    if (std::set<uint32_t>(config.cores.begin(), config.cores.end()).size() != config.cores.size())
+        all.fail("thread_cores", "names a core twice");
+    for (const Json &cache : all.list("caches", 1, Hierarchy::max_levels))
+        read_cache(Object(cache, "caches"), config);
+    if (const Json *prefetcher = all.find("prefetcher"))
+        read_prefetcher(Object(*prefetcher, "prefetcher"), config.system.prefetcher);
+    for (const Json &memory : all.list("memories", 1, 64))
+        config.memories.push_back(parse_memory(memory));
+    for (const Json &tier : all.list("tiers", 1, 8))
+        read_tier(Object(tier, "tiers"), config);
+    config.frames.sockets = config.system.sockets;
+    config.frames.seed = all.number_or("seed", 0, 0, UINT64_MAX);
+    config.frames.contiguous_pages = all.number_or("contiguous_pages", 16, 1, 1 << 20);
+    config.placement_config = all.at("placement");
+    Object placement(config.placement_config, "placement");
+    config.placement = placement.text("name");
+    OrganisationConfig &organisation = config.system.organisation;
+    organisation.options = all.at("organisation");
+    Object named(organisation.options, "organisation");
+    config.organisation = named.text("name");
+    organisation.sockets = config.system.sockets;
+    organisation.node_bytes = config.frames.node_bytes;
+    all.finish();
+    return config;
+}
+
+} // namespace thermocline

@@ -1,0 +1,37 @@
+// One simulation as configured: what thermocline-simulator reads, and what it answers.
+// docs/simulator.md has the JSON's fields.
+#pragma once
+#include "simulator/memory/memory.h"
+#include "simulator/system/system.h"
+#include "simulator/system/trace_thread.h"
+#include <nlohmann/json.hpp>
+
+namespace thermocline {
+
+struct TierConfig {
+    std::string name;
+    bool nvm = false; // its part of its memories
+};
+
+struct SimulationConfig {
+    std::string trace;
+    Region region;
+    uint64_t budget = 0;         // references of each thread; 0: all
+    uint32_t threads = 0;        // 0: those of the trace; of a stream, wait for so many
+    std::vector<uint32_t> cores; // of each thread; the rest in order
+    SystemConfig system;
+    double core_watts = 0;
+    std::vector<MemoryConfig> memories;
+    std::vector<TierConfig> tiers;
+    std::string placement, organisation;
+    nlohmann::json placement_config;
+    FramesConfig frames;
+};
+
+SimulationConfig parse_simulation(const nlohmann::json &json); // throws ConfigError
+
+using ReportProgress = std::function<void(uint64_t references, Ps time)>;
+// Throws ConfigError or TraceError.
+nlohmann::json simulate(const SimulationConfig &config, const ReportProgress &progress);
+
+} // namespace thermocline

@@ -1,0 +1,7 @@
+# The simulator itself, a helper of the `thermocline` command.
+add_executable(thermocline-simulator main.cpp system/config.cpp system/simulate.cpp
+  system/answer.cpp system/survey.cpp)
+target_link_libraries(thermocline-simulator PRIVATE
+  simulator_placement simulator_memory simulator_trace)
+set_target_properties(thermocline-simulator PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${THERMOCLINE_LIBRARY_DIR})

@@ -1,0 +1,52 @@
+// A thread of a trace as the source of a core's references.
+#pragma once
+#include "simulator/core/core.h"
+#include "simulator/trace/dependences.h"
+#include "simulator/trace/reader.h"
+
+namespace thermocline {
+
+class TraceThread {
+  public:
+    // `budget`: references at most; 0: all.
+    TraceThread(Cursor &cursor, const Tables &tables, uint64_t budget)
+        : cursor_(&cursor), resolver_(tables), left_(budget ? budget : UINT64_MAX) {}
+
+    bool next(Reference &reference, Producers &producers) {
+        for (const Reference *record; left_ > 0 && (record = cursor_->next());) {
+            producers.count = 0;
+            resolver_.resolve(*record, [&](uint64_t distance) { add(producers, distance); });
+            if (record->event != TraceEvent::reference) {
+                if (record->event == TraceEvent::window_begin)
+                    skipped_ += record->skipped();
+                continue;
+            }
+            left_--;
+            reference = *record;
+            return true;
+        }
+        return false;
+    }
+
+    uint64_t skipped() const { return skipped_; } // instructions that nobody recorded
+    bool stopped() const { return left_ == 0; }   // by the budget
+
+  private:
+    // Of many producers, those that ran last: the others have most likely finished.
+    static void add(Producers &producers, uint64_t distance) {
+        const uint32_t near = uint32_t(std::min<uint64_t>(distance, UINT32_MAX));
+        if (producers.count < Producers::most) {
+            producers.distance[producers.count++] = near;
+            return;
+        }
+        uint32_t *farthest =
+            std::max_element(producers.distance, producers.distance + Producers::most);
+        *farthest = std::min(*farthest, near);
+    }
+
+    Cursor *cursor_;
+    DependenceResolver resolver_;
+    uint64_t left_, skipped_ = 0;
+};
+
+} // namespace thermocline

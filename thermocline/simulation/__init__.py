@@ -1,0 +1,1 @@
+"""From a machine file, a trace and a scheme to a simulation's configuration, and running it."""

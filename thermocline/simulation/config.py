@@ -1,0 +1,213 @@
+"""The simulator's configuration (docs/simulator.md) from a machine file, a scheme and a plan."""
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from thermocline.errors import Misuse
+from thermocline.machine.devices import Fidelity
+from thermocline.machine.memories import SimulatedMemory, memories, unloaded_ps
+from thermocline.machine.model import Count, Machine, Tier
+from thermocline.planning.model import Plan
+from thermocline.simulation import scale as scaling
+from thermocline.simulation.scheme import Scheme
+
+PAGE = 4096
+# Of a core that a machine file says nothing about: a middling out-of-order one.
+_ASSUMED = {"width": 4, "window": 224, "outstanding": 12, "store_buffer": 56}
+_ASSUMED_HERTZ = 2_500_000_000
+_ASSUMED_CYCLES = (4, 14, 50, 60)  # of levels
+_ASSUMED_REMOTE_PS = 75_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all simulations of one command share."""
+
+    machine: Machine
+    threads: int
+    touched_bytes: int  # by the trace
+    near_bytes: int | None = None  # a limit of tier 0 below the machine's own
+    fidelity: Fidelity = "faithful"
+    prefetcher: bool = True
+    budget: int = 0  # references of each thread
+    seed: int = 0
+    whole: bool = False  # the machine isn't made smaller
+    region: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Configured:
+    """A configuration, and what a person should know of it."""
+
+    json: dict[str, Any]
+    scale: scaling.Scale
+    assumed: list[str]
+
+
+def configure(setting: Setting, trace: Path, scheme: Scheme, plan: Plan | None) -> Configured:
+    """Everything that the simulator needs for one run."""
+    machine = setting.machine
+    scale = scaling.fit(machine, setting.threads, setting.whole)
+    assumed: list[str] = []
+    hertz = _hertz(machine, assumed)
+    caches = _caches(machine, scale, hertz, assumed)
+    bytes_of = _tier_bytes(setting, scheme, scale)
+    devices, tiers = _memories(setting, scale, bytes_of, caches[-1]["latency_ps"])
+    json = {
+        "trace": str(trace),
+        "budget": setting.budget,
+        "seed": setting.seed,
+        "threads": setting.threads,
+        "thread_cores": list(range(setting.threads)),
+        "cpu": _cpu(machine, scale, hertz, assumed),
+        "caches": caches,
+        "prefetcher": {"on": setting.prefetcher},
+        "memories": devices,
+        "tiers": tiers,
+        "placement": _placement(scheme, plan, machine),
+        "organisation": {"name": scheme.organisation.name, **scheme.organisation.options},
+    }
+    if setting.region:
+        json["region"] = setting.region
+    return Configured(json, scale, assumed)
+
+
+def _hertz(machine: Machine, assumed: list[str]) -> int:
+    if machine.cpu.frequency is None:
+        assumed.append(f"{_ASSUMED_HERTZ / 1e9:g} GHz")
+        return _ASSUMED_HERTZ
+    return int(machine.cpu.frequency.value)
+
+
+def _cpu(machine: Machine, scale: scaling.Scale, hertz: int, assumed: list[str]) -> dict[str, Any]:
+    cpu = machine.cpu
+    json: dict[str, Any] = {"hertz": hertz, "cores": scale.cores, "sockets": scale.sockets}
+    for name, otherwise in _ASSUMED.items():
+        json[name] = _count(getattr(cpu, name), otherwise, name.replace("_", " "), assumed)
+    if cpu.core_watts is not None:
+        json["core_watts"] = cpu.core_watts.value
+    if scale.sockets > 1:
+        if cpu.remote_latency is None:
+            assumed.append(f"{_ASSUMED_REMOTE_PS / 1000:g} ns to the other socket")
+        seconds = cpu.remote_latency.value if cpu.remote_latency else _ASSUMED_REMOTE_PS / 1e12
+        json["remote_ps"] = round(seconds * 1e12)
+        if cpu.link_bandwidth is not None:
+            json["link_bandwidth"] = cpu.link_bandwidth.value * float(scale.factor)
+    return json
+
+
+def _count(figure: Count | None, otherwise: int, what: str, assumed: list[str]) -> int:
+    if figure is not None:
+        return int(figure.value)
+    assumed.append(f"{what} {otherwise}")
+    return otherwise
+
+
+def _caches(
+    machine: Machine, scale: scaling.Scale, hertz: int, assumed: list[str]
+) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+    for cache in machine.cache:
+        what = f"level {cache.level} in cycles:"
+        cycles = _count(cache.cycles, _ASSUMED_CYCLES[cache.level - 1], what, assumed)
+        size, shared_by = scaling.shared_cache(
+            int(cache.bytes.value), cache.ways, cache.line, cache.shared_by, scale
+        )
+        made.append(
+            {
+                "bytes": size,
+                "ways": cache.ways,
+                "line": cache.line,
+                "shared_by": shared_by,
+                "latency_ps": round(cycles * 1e12 / hertz),
+            }
+        )
+    return made
+
+
+def _tier_bytes(setting: Setting, scheme: Scheme, scale: scaling.Scale) -> list[int]:
+    """Of one socket's part of each tier."""
+    sizes = [tier.capacity_bytes for tier in setting.machine.tier]
+    if setting.near_bytes is not None:
+        sizes[0] = min(sizes[0], setting.near_bytes)
+    if scheme.unlimited:
+        sizes[0] = max(sizes[0], setting.touched_bytes + PAGE * scale.sockets)
+    return [max(PAGE, size // scale.sockets // PAGE * PAGE) for size in sizes]
+
+
+def _memories(
+    setting: Setting, scale: scaling.Scale, bytes_of: list[int], cache_ps: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    machine = setting.machine
+    devices: list[dict[str, Any]] = []
+    tiers: dict[int, dict[str, Any]] = {}
+    for memory in memories(machine, setting.fidelity):
+        json = scaling.memory(memory.json, scale)
+        base = _bases(memory, bytes_of)
+        if "nvm" in json and max(base.values()) > 0:
+            json["nvm_base"] = max(base.values())
+        first = len(devices)
+        devices += [json] * scale.sockets
+        added = scaling.added_ps(memory.json, json)
+        for number in memory.tiers:
+            tier = machine.tier[number]
+            nodes = [
+                {"memory": first + socket, "base": base[number], "bytes": bytes_of[number]}
+                for socket in range(scale.sockets)
+            ]
+            tiers[number] = {
+                "name": tier.name,
+                "nvm": "nvm" in json and base[number] == json["nvm_base"],
+                "path_ps": _path_ps(machine, tier, json, cache_ps + added),
+                "nodes": nodes,
+            }
+    return devices, [tiers[number] for number in sorted(tiers)]
+
+
+def _bases(memory: SimulatedMemory, bytes_of: list[int]) -> dict[int, int]:
+    """Where each tier begins in a memory that two may share; the second on a large boundary."""
+    if len(memory.tiers) == 1:
+        return dict.fromkeys(memory.tiers, 0)
+    near = next(number for number, base in memory.tiers.items() if base == 0)
+    after = 1 << math.ceil(math.log2(bytes_of[near]))
+    return {number: 0 if number == near else after for number in memory.tiers}
+
+
+def _path_ps(machine: Machine, tier: Tier, json: dict[str, Any], inside_ps: int) -> int:
+    """What lies between the last cache and the device: the rest of the measured latency."""
+    if tier.latency is None:
+        return 0
+    link = json.get("link", {})
+    known = inside_ps + unloaded_ps(machine, tier)
+    known += link.get("request_ps", 0) + link.get("response_ps", 0)
+    return max(0, round(tier.latency.value * 1e12) - int(known))
+
+
+def _placement(scheme: Scheme, plan: Plan | None, machine: Machine) -> dict[str, Any]:
+    json: dict[str, Any] = {"name": scheme.placement.name, **scheme.placement.options}
+    if scheme.placement.name == "interleave" and "weights" not in json:
+        json["weights"] = _weights(machine)
+    if not scheme.needs_plan:
+        return json
+    if plan is None:
+        raise Misuse(f"scheme {scheme.name} needs a plan: give --plan (see 'thermocline plan')")
+    if plan.tiers > len(machine.tier):
+        raise Misuse(
+            f"the plan names {plan.tiers} tiers, {machine.name} has {len(machine.tier)}:"
+            " make a plan for this machine"
+        )
+    json["default_tier"] = plan.default_tier
+    # "none" leaves it to the kernel: first touch.
+    json["nonheap_tier"] = 0 if plan.nonheap_tier == "none" else plan.nonheap_tier
+    json["sites"] = {site.key: site.tier for site in plan.sites}
+    return json
+
+
+def _weights(machine: Machine) -> list[int]:
+    """Small whole numbers that go as the tiers' read bandwidths."""
+    rates = [tier.read_bandwidth.value if tier.read_bandwidth else 0.0 for tier in machine.tier]
+    if min(rates) <= 0:
+        return [1] * len(rates)
+    return [max(1, round(4 * rate / min(rates))) for rate in rates]

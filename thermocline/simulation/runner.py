@@ -1,0 +1,106 @@
+"""Runs simulations: each is a process of its own, and as many run as the host has cores."""
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from thermocline import paths
+from thermocline.errors import ThermoclineError, one_line
+
+# Called with the number of a simulation and how many references it has done.
+Progress = Callable[[int, int], None]
+
+
+def _program() -> Path:
+    program = paths.library("thermocline-simulator")
+    if not program.exists():
+        raise ThermoclineError(f"{program} is missing: run make build, or set THERMOCLINE_PREFIX")
+    return program
+
+
+def _failure(stderr: str, status: int) -> ThermoclineError:
+    lines = stderr.strip().splitlines()
+    said = lines[-1].removeprefix("thermocline: ") if lines else f"it ended with status {status}"
+    return ThermoclineError(one_line(said))
+
+
+def survey(trace: Path) -> dict[str, Any]:
+    """A trace's threads, references and touched memory."""
+    done = subprocess.run(
+        [_program(), "--survey", trace], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise _failure(done.stderr, done.returncode)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def run_all(
+    configurations: Sequence[dict[str, Any]], progress: Progress, jobs: int | None = None
+) -> list[dict[str, Any]]:
+    """The answers, in order.  The first failure ends all that still run."""
+    _program()
+    running: set[subprocess.Popen[str]] = set()
+    lock = threading.Lock()
+    stopped = threading.Event()
+
+    def one(number: int) -> dict[str, Any]:
+        if stopped.is_set():
+            return {}
+        with tempfile.TemporaryDirectory(prefix="thermocline-simulate-") as scratch:
+            file = Path(scratch) / "config.json"
+            file.write_text(json.dumps(configurations[number]), encoding="utf-8")
+            return _run(file, number, progress, running, lock)
+
+    workers = min(jobs or os.cpu_count() or 1, max(1, len(configurations)))
+    pool = ThreadPoolExecutor(workers)
+    futures = [pool.submit(one, number) for number in range(len(configurations))]
+    try:
+        return [future.result() for future in futures]
+    finally:
+        stopped.set()
+        with lock:
+            for process in running:
+                process.kill()
+        pool.shutdown(cancel_futures=True)
+
+
+def _run(
+    file: Path,
+    number: int,
+    progress: Progress,
+    running: set[subprocess.Popen[str]],
+    lock: threading.Lock,
+) -> dict[str, Any]:
+    ours, theirs = os.pipe()
+    answer = file.with_name("answer.json")
+    errors = file.with_name("errors")
+    with answer.open("w") as out, errors.open("w") as err:
+        process = subprocess.Popen(
+            [str(_program()), str(file), "--progress-fd", str(theirs)],
+            stdout=out,
+            stderr=err,
+            text=True,
+            pass_fds=(theirs,),
+        )
+    os.close(theirs)
+    with lock:
+        running.add(process)
+    try:
+        with os.fdopen(ours, encoding="utf-8") as lines:
+            for line in lines:
+                progress(number, int(json.loads(line)["references"]))
+        status = process.wait()
+    finally:
+        with lock:
+            running.discard(process)
+    if status != 0:
+        raise _failure(errors.read_text(encoding="utf-8", errors="replace"), status)
+    parsed: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+    return parsed
