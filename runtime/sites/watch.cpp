@@ -19,7 +19,8 @@
 
 namespace tc {
 [[gnu::weak]] void trace_owner_changed(const void *, uint64_t);
-}
+[[gnu::weak]] void trace_complete();
+} // namespace tc
 
 namespace {
 
@@ -147,6 +148,8 @@ void watch_leave() {
     if (!wanted || !thread_runs || watcher != getpid() ||
         __atomic_load_n(&ending, __ATOMIC_ACQUIRE))
         return;
+    if (tc::trace_complete)
+        tc::trace_complete();
     set(leaving);
     const uint64_t from = elapsed();
     while (!__atomic_load_n(&left, __ATOMIC_ACQUIRE) && elapsed() - from < patience)

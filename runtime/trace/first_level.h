@@ -15,7 +15,7 @@ namespace tc {
 }
 
 [[gnu::always_inline]] inline void serve_if_many(Recorder &r) {
-    if (r.waiting[1].count + 2 > queue_length) [[unlikely]]
+    if (r.waiting[1].count + 2 > model.batch) [[unlikely]]
         serve(r);
 }
 

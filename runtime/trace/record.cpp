@@ -4,6 +4,8 @@
 
 using namespace tc;
 
+static constexpr uint64_t line_bytes = uint64_t(1) << TC_LINE_SHIFT;
+
 static Recorder &whole(tc_recorder *r) { return *reinterpret_cast<Recorder *>(r); }
 
 static tc_way *way_of(Recorder &r, uint64_t line) {
@@ -14,8 +16,8 @@ static tc_way *way_of(Recorder &r, uint64_t line) {
 static void count(tc_way *way, uint64_t stamp, bool store) {
     if (!way)
         return;
-    add(way->loads, !store);
-    add(way->stores, store);
+    uint64_t &counter = store ? way->stores : way->loads;
+    add(counter, 1);
     way->stamp = stamp;
 }
 
@@ -58,23 +60,21 @@ static TC_PRESERVE void record_straddling(tc_recorder *recorder, uintptr_t addre
     tc_way *low = filter_entry(r, line), *high = filter_entry(r, line + 1);
     if (low->line != line || high->line != line + 1) [[unlikely]]
         [[clang::musttail]] return record_each(recorder, address, group, stamp);
-    uint64_t edge = -address & ((uint64_t(1) << TC_LINE_SHIFT) - 1);
+    uint64_t edge = -address % line_bytes;
     for (uint32_t i = 0; i < group->count; i++, stamp += TC_STAMPS_PER_REFERENCE) {
-        uint64_t start = group->references[i].offset;
-        uint32_t bytes = group->references[i].bytes_and_store >> 1;
-        bool store = group->references[i].bytes_and_store & 1;
+        tc_reference reference = group->references[i];
+        uint64_t start = reference.offset, end = start + (reference.bytes_and_store >> 1);
+        bool store = reference.bytes_and_store & 1;
         if (start < edge)
             count(low, stamp, store);
-        if (start + bytes > edge)
+        if (end > edge)
             count(high, stamp + (start < edge), store);
     }
 }
 
-void tc_record_group(tc_recorder *recorder, uintptr_t address, const tc_group *group,
-                     uint64_t stamp) {
-    constexpr uint64_t line_bytes = uint64_t(1) << TC_LINE_SHIFT;
-    if (address % line_bytes + group->bytes > line_bytes) [[unlikely]]
-        [[clang::musttail]] return record_straddling(recorder, address, group, stamp);
+// A group that lies in one line, which the filter does not know.
+static TC_PRESERVE void record_in_line(tc_recorder *recorder, uintptr_t address,
+                                       const tc_group *group, uint64_t stamp) {
     Recorder &r = whole(recorder);
     tc_way *way = nullptr;
     guarded(r, [&] { way = bring_in(r, address >> TC_LINE_SHIFT, UINT64_MAX); });
@@ -83,6 +83,14 @@ void tc_record_group(tc_recorder *recorder, uintptr_t address, const tc_group *g
     add(way->loads, group->loads);
     add(way->stores, group->stores);
     way->stamp = stamp + TC_STAMPS_PER_REFERENCE * (uint64_t(group->count) - 1);
+}
+
+// These two need not save the same registers.
+void tc_record_group(tc_recorder *recorder, uintptr_t address, const tc_group *group,
+                     uint64_t stamp) {
+    if (address % line_bytes + group->bytes > line_bytes) [[unlikely]]
+        [[clang::musttail]] return record_straddling(recorder, address, group, stamp);
+    [[clang::musttail]] return record_in_line(recorder, address, group, stamp);
 }
 
 void tc_record_load(tc_recorder *r, const void *p, uint64_t bytes) {
@@ -94,7 +102,6 @@ void tc_record_store(tc_recorder *r, const void *p, uint64_t bytes) {
 }
 
 void tc_record_copy(tc_recorder *r, const void *to, const void *from, uint64_t bytes) {
-    constexpr uint64_t line_bytes = uint64_t(1) << TC_LINE_SHIFT;
     uintptr_t source = reinterpret_cast<uintptr_t>(from), target = reinterpret_cast<uintptr_t>(to);
     uint64_t last_loaded = 0;
     while (bytes) {

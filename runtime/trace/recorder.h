@@ -20,7 +20,8 @@ constexpr uint32_t max_owner = CacheLine::max_owner;
 // What a level is still to be asked, in order: lines that the level before misses, and
 // (dirty) lines that it writes back.  A level asks at most two things of the next one
 // for each that it is asked itself.
-constexpr unsigned queue_length = 128;
+// Long, since serving a batch drives the first level out of the host's own caches.
+constexpr unsigned queue_length = 1024;
 struct Waiting {
     uint32_t count;
     CacheLine lines[queue_length << (max_cache_levels - 1)];
@@ -53,6 +54,7 @@ struct Model {
     Cache shared[max_cache_levels];
     unsigned char *locks[max_cache_levels]; // for groups of a shared level's sets
     bool by_tier;                           // owners are tiers, not sites
+    uint32_t batch;                         // as many as wait before they are served
     bool several;                           // more than one recorder was ever made
     void (*serve)(Recorder &);              // the levels behind the first
     bool vectors;                           // serve uses vector registers

@@ -158,11 +158,18 @@ bool trace_start(const Config &config, const char **why) {
     model.first = SetIndex(model.geometry[0].sets());
     model.set_blocks = (model.geometry[0].ways + TC_BLOCK_WAYS - 1) / TC_BLOCK_WAYS;
     model.by_tier = config.heap == HeapMode::guided && tier_traffic_start(config);
+    // A page's tier is asked soon, before the page can go.
+    model.batch = model.by_tier ? queue_length / 8 : queue_length;
     owners_find_globals();
     unseen_start();
     choose_vectors();
     model.levels = config.cache_levels;
     return true;
+}
+
+void trace_complete() {
+    if (tc_recorder_here)
+        flush(*reinterpret_cast<Recorder *>(tc_recorder_here));
 }
 
 static void add_to(Traffic &sum, const Traffic &one) {
@@ -176,8 +183,7 @@ static void add_to(Traffic &sum, const Traffic &one) {
 static void sum_up(Traffic *owners, uint32_t count) {
     if (count > max_owner + 1)
         count = max_owner + 1;
-    if (tc_recorder_here)
-        flush(*reinterpret_cast<Recorder *>(tc_recorder_here));
+    trace_complete();
     for (Recorder *r = __atomic_load_n(&model.recorders, __ATOMIC_ACQUIRE); r; r = r->next) {
         for (uint32_t owner = 0; owner < count; owner++)
             add_to(owners[owner], r->traffic[owner]);

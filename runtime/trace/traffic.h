@@ -25,6 +25,9 @@ bool trace_start(const Config &, const char **why);
 void trace_patch_module(const tc_module *);
 void trace_forget_module(const tc_module *);
 
+// The calling thread's numbers become complete, for a snapshot that another thread takes.
+void trace_complete();
+
 // From any thread, at any time: sums over all threads so far.  sites[i] is site i's;
 // sites[0] stays zero.  Numbers of a running thread may lag, by as much as it does in
 // the time of the call.

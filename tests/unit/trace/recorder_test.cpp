@@ -241,6 +241,28 @@ TEST(threads_lose_no_reference) {
     expect_le(recorders, threads);
 }
 
+// As _exit has it: the thread that ends the process is not the one that reads the numbers.
+TEST(a_thread_completes_its_numbers_for_another) {
+    char *memory = make_owned_memory(units);
+    const char *why = "";
+    expect_true(tc::trace_start(config_of({l1, l2, l3}), &why));
+    constexpr unsigned lines = 100;
+    for (unsigned i = 0; i < lines; i++)
+        record_one(reinterpret_cast<uintptr_t>(memory) + i * 64, false);
+    tc::trace_complete();
+    static tc::Traffic sites[2], nonheap[tc::nonheap_kinds];
+    pthread_t reader;
+    pthread_create(
+        &reader, nullptr,
+        [](void *) -> void * {
+            tc::trace_snapshot(sites, 2, nonheap);
+            return nullptr;
+        },
+        nullptr);
+    pthread_join(reader, nullptr);
+    expect_eq(sites[1].read_bytes, uint64_t(lines * 64));
+}
+
 TEST(a_forked_child_counts_anew) {
     char *memory = make_owned_memory(units);
     const char *why = "";
