@@ -3,13 +3,15 @@
 Minimises T such that every group of channels is busy for at most T (planning/speed.py) and no
 tier holds more than its room.  Small problems are solved as a mixed integer program by HiGHS (in
 SciPy); large ones as its linear relaxation, whose optimum leaves at most a few sites in parts
-(a vertex has no more of them than there are rooms and channels): those are rounded, one after
-the other, to where they hurt least.  The relaxation's value is the bound that proves the gap.
+(a vertex has no more of them than there are rooms and channels).  The heaviest of those is put on
+each tier in turn (branch and bound, a few steps); what is in parts then is rounded, one site after
+the other, to where it hurts least.  The relaxations' least value is the bound that proves the gap.
 With `split` the sites in parts stay so, and the relaxation is the exact answer.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,8 @@ Floats = npt.NDArray[np.float64]
 
 EXACT_SITES = 200  # up to so many sites an integer program is worth its time
 NODES = 20_000  # of the search tree: a limit that is the same on every host
+STEPS = 6  # relaxations solved for a large problem
+HEAVY = 1e-4  # a share of the whole time that is worth a step
 WHOLE = 1e-6  # a part as small as this is the solver's rounding
 
 
@@ -49,10 +53,13 @@ def choose(candidates: Sequence[Candidate], memory: Memory) -> Choice:
     if not sites:
         return Choice({}, gap=0.0, default_tier=last, left_out="moves nothing")
     problem = _Problem(sites, memory)
-    exact = not memory.split and len(sites) <= EXACT_SITES
-    parts, bound = problem.solve(whole=exact)
-    if not memory.split:
+    if memory.split:
+        parts, bound = problem.solve({}, whole=False)
+    elif len(sites) <= EXACT_SITES:
+        parts, bound = problem.solve({}, whole=True)
         parts = problem.rounded(parts)
+    else:
+        parts, bound = problem.search()
     value = problem.seconds(parts)
     gap = max(0.0, value - bound) / value if value else 0.0
     tiers: dict[str, int] = {}
@@ -69,6 +76,10 @@ def choose(candidates: Sequence[Candidate], memory: Memory) -> Choice:
         tiers=tiers,
         shares=shares,
     )
+
+
+class _NoRoom(Exception):
+    """A tier can't hold what was fixed there."""
 
 
 class _Problem:
@@ -99,55 +110,95 @@ class _Problem:
         """Scaled time of all: what is minimised."""
         return float(self.busy(parts).max())
 
-    def solve(self, whole: bool) -> tuple[Floats, float]:
-        """Parts, and a lower bound of the scaled time of any placement."""
+    def search(self) -> tuple[Floats, float]:
+        """Whole sites, and a lower bound: branch and bound, the lowest relaxation first."""
+        parts, bound = self.solve({}, whole=False)
+        best = self.rounded(parts)
+        open_: list[tuple[float, int, dict[int, int], Floats]] = [(bound, 0, {}, parts)]
+        steps = 1
+        while open_:
+            bound, _, fixed, parts = open_[0]
+            in_parts = np.flatnonzero(parts.max(axis=1) < 1 - WHOLE)
+            weight = self.cost.max(axis=1)
+            heaviest = max(in_parts, key=lambda s: (weight[s], -s), default=None)
+            done = heaviest is None or weight[heaviest] < HEAVY * bound
+            if done or steps + self.tiers > STEPS or bound >= self.seconds(best):
+                break
+            assert heaviest is not None
+            heappop(open_)
+            for tier in range(self.tiers):
+                narrower = fixed | {int(heaviest): tier}
+                steps += 1
+                try:
+                    parts, bound = self.solve(narrower, whole=False)
+                except _NoRoom:
+                    continue
+                rounded = self.rounded(parts)
+                if self.seconds(rounded) < self.seconds(best):
+                    best = rounded
+                heappush(open_, (bound, steps, narrower, parts))
+        value = self.seconds(best)
+        return best, min([value, *(entry[0] for entry in open_)])
+
+    def solve(self, fixed: dict[int, int], whole: bool) -> tuple[Floats, float]:
+        """Parts, and a lower bound of the scaled time, of placements that hold to `fixed`."""
         from scipy import sparse
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        count, tiers = self.cost.shape
-        size = count * tiers + 1
-        columns = np.arange(count * tiers).reshape(count, tiers)
+        # The last tier's part is what the others leave, so that it needs no variables.
+        count, others = self.cost.shape[0], self.tiers - 1
+        size = count * others + 1
+        columns = np.arange(count * others).reshape(count, others)
+        last = self.channel[-1]
         constraints: list[Any] = []
 
-        def add(rows: Floats, low: Any, high: Any) -> None:
-            constraints.append(LinearConstraint(sparse.csr_array(rows), low, high))
+        def add(rows: Any, high: Any) -> None:
+            constraints.append(LinearConstraint(sparse.csr_array(rows), -np.inf, high))
 
         busy = np.zeros((max(self.channel) + 1, size))
-        for tier, channel in enumerate(self.channel):
-            busy[channel, columns[:, tier]] = self.cost[:, tier]
+        limit = -np.bincount(self.channel, weights=self.base)
+        limit[last] -= self.cost[:, -1].sum()
+        for tier, channel in enumerate(self.channel[:-1]):
+            busy[channel, columns[:, tier]] += self.cost[:, tier]
+            busy[last, columns[:, tier]] -= self.cost[:, -1]
         busy[:, -1] = -1.0
-        add(busy, -np.inf, -np.bincount(self.channel, weights=self.base))
+        add(busy, limit)
         total = max(1.0, float(self.bytes.sum()))
-        room = np.zeros((max(1, len(self.rooms)), size))
-        for tier in range(len(self.rooms)):
+        room = np.zeros((max(1, others), size))
+        for tier in range(others):
             room[tier, columns[:, tier]] = self.bytes / total
-        if self.rooms:
-            add(room, -np.inf, np.array(self.rooms) / total)
-        of_site = np.repeat(np.arange(count), tiers), columns.ravel()
-        one = sparse.csr_array((np.ones(count * tiers), of_site), shape=(count, size))
-        constraints.append(LinearConstraint(one, 1.0, 1.0))
+        add(room, np.array(self.rooms or [1.0]) / total)
+        if others > 1:
+            of_site = np.repeat(np.arange(count), others), columns.ravel()
+            add(sparse.csr_array((np.ones(count * others), of_site), shape=(count, size)), 1.0)
 
         objective = np.zeros(size)
         objective[-1] = 1.0
-        upper = np.ones(size)
+        lower, upper = np.zeros(size), np.ones(size)
         upper[-1] = np.inf
+        for site, tier in fixed.items():
+            upper[columns[site]] = 0.0
+            if tier < others:
+                lower[columns[site, tier]] = upper[columns[site, tier]] = 1.0
         integral = np.zeros(size)
         if whole:
             integral[:-1] = 1
         answer = milp(
             objective,
             integrality=integral,
-            bounds=Bounds(np.zeros(size), upper),
+            bounds=Bounds(lower, upper),
             constraints=constraints,
             options={"node_limit": NODES, "mip_rel_gap": 1e-9},
         )
+        if answer.x is None and whole:
+            # The search ended before it found anything: the relaxation always has an answer.
+            return self.solve(fixed, whole=False)
         if answer.x is None:
-            # The search ended before it found anything: begin with the relaxation.
-            assert whole
-            return self.solve(whole=False)
-        parts = np.clip(answer.x[:-1].reshape(count, tiers), 0.0, 1.0)
+            raise _NoRoom
+        parts = np.clip(answer.x[:-1].reshape(count, others), 0.0, 1.0)
+        rest = np.clip(1.0 - parts.sum(axis=1, keepdims=True), 0.0, 1.0)
         bound = answer.mip_dual_bound if whole else answer.fun
-        return parts, float(bound)
+        return np.hstack([parts, rest]), float(bound)
 
     def rounded(self, parts: Floats) -> Floats:
         """Whole sites: those in parts go, largest first, to the tier with room that hurts least."""
