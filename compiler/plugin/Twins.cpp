@@ -148,7 +148,7 @@ static void emitTable(Module &module, ArrayRef<std::pair<Function *, Function *>
     table->setInitializer(ConstantArray::get(array, rows));
 }
 
-PreservedAnalyses TwinsPass::run(Module &module, ModuleAnalysisManager &) {
+PreservedAnalyses TwinsPass::run(Module &module, ModuleAnalysisManager &analyses) {
     std::vector<Function *> functions;
     for (Function &function : module) {
         if (function.isDeclaration() || function.hasAvailableExternallyLinkage())
@@ -176,10 +176,11 @@ PreservedAnalyses TwinsPass::run(Module &module, ModuleAnalysisManager &) {
         twins[function] = twin;
     }
 
-    TwinsRecording recording(module);
+    auto &ofFunctions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+    TwinsRecording recording(module, options.strips);
     for (auto [function, twin] : pairs) {
         dropMemoryPromises(*twin);
-        recording.insert(*twin);
+        recording.insert(*twin, ofFunctions);
         callTwins(*twin, twins);
     }
     if (!pairs.empty())

@@ -1,13 +1,10 @@
-// The references of a twin, grouped, and the inline test of the filter for each group.
-//
-// A segment is a stretch of one basic block in which no other code of the program
-// runs.  Its references with one base address and constant distances within a line's
-// length make a group, recorded where the first of them stands: one test then serves
-// them all.  The order of references that the cache model sees is that order.
+// The recording in a twin's body: the inline test of the filter for each group of
+// references, the calls for loops that are recorded as a whole, and the clock.
 #include "TwinsRecording.h"
-#include "LibraryEffects.h"
 #include "trace/record.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -40,58 +37,9 @@ CallInst *callRecorder(IRBuilderBase &builder, Module &module, StringRef name, T
     return call;
 }
 
-// A copy or fill so short that it is like a load and a store.
-static bool isSmall(const AnyMemIntrinsic &memory) {
-    const auto *length = dyn_cast<ConstantInt>(memory.getLength());
-    return length && length->getValue().ule(lineBytes);
-}
-
-// Bulk operations, the lanes of vectors and library calls: whatever isn't one
-// reference at one address.
-static bool isBulk(const Instruction &instruction) {
-    const auto *call = dyn_cast<CallBase>(&instruction);
-    if (!call || isa<CallBrInst>(call))
-        return false;
-    if (const auto *intrinsic = dyn_cast<IntrinsicInst>(call)) {
-        switch (intrinsic->getIntrinsicID()) {
-        case Intrinsic::masked_load:
-        case Intrinsic::masked_store:
-        case Intrinsic::masked_gather:
-        case Intrinsic::masked_scatter:
-        case Intrinsic::masked_expandload:
-        case Intrinsic::masked_compressstore:
-            return true;
-        default:
-            if (const auto *memory = dyn_cast<AnyMemIntrinsic>(intrinsic))
-                return !isSmall(*memory);
-            return isTargetMasked(*intrinsic);
-        }
-    }
-    for (unsigned i = 0; i < call->arg_size(); i++)
-        if (call->isByValArgument(i))
-            return true;
-    return findLibraryEffects(*call);
-}
-
-// Code of the program may run inside: a call of anything but an intrinsic.
-static bool endsSegment(const Instruction &instruction) {
-    const auto *call = dyn_cast<CallBase>(&instruction);
-    return call && !isa<IntrinsicInst>(call) && !call->isInlineAsm();
-}
-
-static bool isReference(const Instruction &instruction) {
-    return isa<LoadInst, StoreInst, AtomicRMWInst, AtomicCmpXchgInst, AnyMemIntrinsic>(instruction);
-}
-
-bool hasReferences(const Function &function) {
-    for (const Instruction &instruction : instructions(function))
-        if (isReference(instruction) || isBulk(instruction))
-            return true;
-    return false;
-}
-
-TwinsRecording::TwinsRecording(Module &module)
-    : module(module), context(module.getContext()), layout(module.getDataLayout()) {}
+TwinsRecording::TwinsRecording(Module &module, bool findsStrips)
+    : module(module), context(module.getContext()), layout(module.getDataLayout()),
+      findsStrips(findsStrips) {}
 
 // The thread's recorder, read once on entry.
 void TwinsRecording::insertRecorder(Function &twin) {
@@ -179,48 +127,6 @@ void TwinsRecording::finishClock(Function &twin) {
             load->eraseFromParent();
 }
 
-void TwinsRecording::addReference(References &references, Instruction &instruction, Value *pointer,
-                                  uint64_t bytes, Align align, bool store) {
-    APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
-    Value *base = pointer->stripAndAccumulateConstantOffsets(layout, offset, true);
-    references.push_back({&instruction, base, offset.getSExtValue(), bytes, align, store});
-}
-
-void TwinsRecording::collect(Instruction &instruction, References &references) {
-    auto addBytes = [&](Value *pointer, uint64_t bytes, Align align, bool load, bool store) {
-        // Other address spaces are relative to fs or gs.  A swifterror value is no address.
-        if (pointer->getType()->getPointerAddressSpace() != 0 || pointer->isSwiftError() || !bytes)
-            return;
-        if (load)
-            addReference(references, instruction, pointer, bytes, align, false);
-        if (store)
-            addReference(references, instruction, pointer, bytes, align, true);
-    };
-    auto add = [&](Value *pointer, Type *type, Align align, bool load, bool store) {
-        TypeSize bytes = layout.getTypeStoreSize(type);
-        if (!bytes.isScalable())
-            addBytes(pointer, bytes, align, load, store);
-    };
-    if (auto *load = dyn_cast<LoadInst>(&instruction))
-        add(load->getPointerOperand(), load->getType(), load->getAlign(), true, false);
-    else if (auto *store = dyn_cast<StoreInst>(&instruction))
-        add(store->getPointerOperand(), store->getValueOperand()->getType(), store->getAlign(),
-            false, true);
-    else if (auto *rmw = dyn_cast<AtomicRMWInst>(&instruction))
-        add(rmw->getPointerOperand(), rmw->getType(), rmw->getAlign(), true, true);
-    else if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction))
-        // The machine's compare-and-exchange writes in either case.
-        add(exchange->getPointerOperand(), exchange->getCompareOperand()->getType(),
-            exchange->getAlign(), true, true);
-    else if (auto *memory = dyn_cast<AnyMemIntrinsic>(&instruction); memory && isSmall(*memory)) {
-        uint64_t bytes = cast<ConstantInt>(memory->getLength())->getZExtValue();
-        if (auto *transfer = dyn_cast<AnyMemTransferInst>(memory))
-            addBytes(transfer->getRawSource(), bytes, transfer->getSourceAlign().valueOrOne(), true,
-                     false);
-        addBytes(memory->getRawDest(), bytes, memory->getDestAlign().valueOrOne(), false, true);
-    }
-}
-
 GlobalVariable *TwinsRecording::describe(ArrayRef<Reference> group) {
     int64_t start = group.front().offset, end = start;
     uint32_t loads = 0, stores = 0;
@@ -238,11 +144,15 @@ GlobalVariable *TwinsRecording::describe(ArrayRef<Reference> group) {
         words.push_back(uint16_t(reference.offset - start));
         words.push_back(uint16_t(reference.bytes << 1 | reference.store));
     }
+    return describe(words, "thermocline.group");
+}
+
+GlobalVariable *TwinsRecording::describe(const std::vector<uint16_t> &words, StringRef name) {
     GlobalVariable *&description = descriptions[words];
     if (!description) {
         Constant *data = ConstantDataArray::get(context, words);
         description = new GlobalVariable(module, data->getType(), true, GlobalValue::PrivateLinkage,
-                                         data, "thermocline.group");
+                                         data, name);
         description->setSection("thermocline_groups");
         description->setAlignment(Align(4));
     }
@@ -319,89 +229,86 @@ void TwinsRecording::recordGroup(ArrayRef<Reference> group, Value *now, uint64_t
     call->addFnAttr(Attribute::Cold);
 }
 
-void TwinsRecording::recordSegment(References &references) {
-    if (references.empty())
+void TwinsRecording::recordSegment(const Segment &segment) {
+    if (segment.groups.empty())
         return;
-    IRBuilder<> builder(references.front().instruction);
+    IRBuilder<> builder(segment.groups.front().front().instruction);
     Value *now = builder.CreateLoad(builder.getInt64Ty(), clock);
-    builder.CreateStore(
-        builder.CreateAdd(now, builder.getInt64(TC_STAMPS_PER_REFERENCE * references.size())),
-        clock);
-
-    // Windows over each base's references in order of distance; then groups by their
-    // first reference, each in the program's order.
-    MapVector<Value *, std::vector<size_t>> byBase;
-    for (size_t i = 0; i < references.size(); i++)
-        byBase[references[i].base].push_back(i);
-    std::vector<std::vector<size_t>> groups;
-    for (auto &[base, indices] : byBase) {
-        llvm::stable_sort(indices, [&](size_t a, size_t b) {
-            return references[a].offset < references[b].offset;
-        });
-        int64_t start = 0;
-        bool open = false;
-        for (size_t i : indices) {
-            int64_t end = references[i].offset + int64_t(references[i].bytes);
-            if (!open || end - start > int64_t(lineBytes)) {
-                groups.emplace_back();
-                start = references[i].offset;
-                open = true;
-            }
-            groups.back().push_back(i);
-        }
-    }
-    for (auto &group : groups)
-        llvm::sort(group);
-    llvm::sort(groups);
-
     uint64_t stamp = 0;
-    for (const auto &group : groups) {
-        References members;
-        for (size_t i : group)
-            members.push_back(references[i]);
-        recordGroup(members, now, stamp);
-        stamp += TC_STAMPS_PER_REFERENCE * members.size();
+    for (const Group &group : segment.groups) {
+        recordGroup(group, now, stamp);
+        stamp += TC_STAMPS_PER_REFERENCE * group.size();
     }
-    references.clear();
+    IRBuilder<> end(cast<Instruction>(now)->getNextNode());
+    end.CreateStore(end.CreateAdd(now, end.getInt64(stamp)), clock);
 }
 
-void TwinsRecording::insert(Function &twin) {
+GlobalVariable *TwinsRecording::describe(const Strip &strip) {
+    std::vector<uint16_t> groups;
+    uint64_t stamps = 0;
+    for (const StripGroup &group : strip.groups) {
+        stamps += TC_STAMPS_PER_REFERENCE * group.references.size();
+        describeStripGroup(group.references, groups);
+    }
+    // tc_strip's words of 32 bits, low halves first.
+    std::vector<uint16_t> words{uint16_t(strip.groups.size()), 0, uint16_t(stamps),
+                                uint16_t(stamps >> 16)};
+    words.insert(words.end(), groups.begin(), groups.end());
+    return describe(words, "thermocline.strip");
+}
+
+void TwinsRecording::recordStrip(const Strip &strip) {
+    IRBuilder<> builder(strip.at);
+    Type *i64 = builder.getInt64Ty();
+    for (auto [i, group] : enumerate(strip.groups)) {
+        Value *start = builder.CreateConstGEP1_64(i64, walks, 2 * i);
+        builder.CreateStore(group.start, start);
+        builder.CreateStore(group.step, builder.CreateConstGEP1_64(i64, start, 1));
+    }
+    GlobalVariable *description = describe(strip);
+    uint64_t stamps = 0;
+    for (const StripGroup &group : strip.groups)
+        stamps += TC_STAMPS_PER_REFERENCE * group.references.size();
+    Value *now = builder.CreateLoad(i64, clock);
+    callRecorder(builder, module, "tc_record_strip", builder.getVoidTy(),
+                 {recorder, description, walks, strip.iterations, now});
+    Value *taken = builder.CreateMul(strip.iterations, builder.getInt64(stamps));
+    builder.CreateStore(builder.CreateAdd(now, taken), clock);
+}
+
+void TwinsRecording::insert(Function &twin, FunctionAnalysisManager &functions) {
     // Recording splits blocks and has loads of its own, so what is to be recorded is
     // found first.
-    struct Segment {
-        References references;
-        Instruction *end; // behind them, or null
-        bool bulk;        // the end is to be recorded itself
-    };
-    std::vector<Segment> segments;
-    for (BasicBlock &block : twin) {
-        References references;
-        for (Instruction &instruction : block) {
-            bool bulk = isBulk(instruction);
-            if (!bulk && !endsSegment(instruction)) {
-                size_t before = references.size();
-                collect(instruction, references);
-                // A large aggregate or vector is a range, not a reference in a line.
-                bulk = references.size() > before && references.back().bytes > lineBytes;
-                if (bulk)
-                    references.resize(before);
-                else
-                    continue;
-            }
-            segments.push_back({std::move(references), &instruction, bulk});
-            references.clear();
-        }
-        segments.push_back({std::move(references), nullptr, false});
-    }
+    LoopAnalyses analyses{functions.getResult<DominatorTreeAnalysis>(twin),
+                          functions.getResult<LoopAnalysis>(twin),
+                          functions.getResult<ScalarEvolutionAnalysis>(twin)};
+    if (findsStrips)
+        insertPreheaders(analyses);
+    std::vector<Segment> segments = findSegments(twin, analyses.evolution);
+    std::vector<Strip> strips;
+    if (findsStrips)
+        strips = findStrips(segments, analyses);
+    functions.clear(twin, twin.getName());
+
     insertRecorder(twin);
+    if (!strips.empty()) {
+        size_t most = 0;
+        for (const Strip &strip : strips)
+            most = std::max(most, strip.groups.size());
+        Type *type = ArrayType::get(Type::getInt64Ty(context), 2 * most);
+        walks = new AllocaInst(type, layout.getAllocaAddrSpace(), "walks",
+                               twin.getEntryBlock().begin());
+    }
     for (Segment &segment : segments) {
-        recordSegment(segment.references);
+        recordSegment(segment);
         // The clock is shared around the whole of what is recorded for a call.
         if (segment.end)
             shareClock(*segment.end);
         if (segment.bulk)
             recordBulk(*segment.end);
     }
+    for (const Strip &strip : strips)
+        recordStrip(strip);
     finishClock(twin);
 }
 

@@ -1,47 +1,28 @@
 // Puts the recording into one twin's body.
 #pragma once
-#include "llvm/ADT/DenseMap.h"
+#include "TwinsStrips.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
 #include <map>
 #include <vector>
 
 namespace thermocline {
 
-// One reference at a constant distance from a base address.
-struct Reference {
-    llvm::Instruction *instruction;
-    llvm::Value *base;
-    int64_t offset;
-    uint64_t bytes;
-    llvm::Align align; // of base + offset
-    bool store;
-};
-
-// An instruction of the machine whose lanes a mask switches.
-bool isTargetMasked(const llvm::IntrinsicInst &);
-
-// True if the function has anything to record.
-bool hasReferences(const llvm::Function &);
-
 class TwinsRecording {
   public:
-    explicit TwinsRecording(llvm::Module &);
-    void insert(llvm::Function &twin);
+    TwinsRecording(llvm::Module &, bool findsStrips);
+    void insert(llvm::Function &twin, llvm::FunctionAnalysisManager &);
 
   private:
-    using References = std::vector<Reference>;
-
     void insertRecorder(llvm::Function &);
-    void collect(llvm::Instruction &, References &);
-    void addReference(References &, llvm::Instruction &, llvm::Value *pointer, uint64_t bytes,
-                      llvm::Align, bool store);
     void writeClock(llvm::Instruction &before);
     void readClock(llvm::BasicBlock &, llvm::BasicBlock::iterator);
     void shareClock(llvm::Instruction &);
     void finishClock(llvm::Function &);
-    void recordSegment(References &);
+    void recordSegment(const Segment &);
+    void recordStrip(const Strip &);
     void recordGroup(llvm::ArrayRef<Reference>, llvm::Value *now, uint64_t firstStamp);
     // Each of these ends a segment, since the recorder takes its own stamps there.
     void recordBulk(llvm::Instruction &);
@@ -52,13 +33,16 @@ class TwinsRecording {
     void recordScattered(llvm::Instruction &at, llvm::Value *pointers, llvm::Value *mask,
                          uint64_t laneBytes, bool store);
     llvm::GlobalVariable *describe(llvm::ArrayRef<Reference>);
+    llvm::GlobalVariable *describe(const Strip &);
+    llvm::GlobalVariable *describe(const std::vector<uint16_t> &words, llvm::StringRef name);
 
     llvm::Module &module;
     llvm::LLVMContext &context;
     const llvm::DataLayout &layout;
+    bool findsStrips;
     llvm::Value *recorder = nullptr; // of the twin at hand
-    llvm::AllocaInst *clock = nullptr;
-    // Equal groups share one description.
+    llvm::AllocaInst *clock = nullptr, *walks = nullptr;
+    // Equal groups share one description, and so do strips.
     std::map<std::vector<uint16_t>, llvm::GlobalVariable *> descriptions;
 };
 

@@ -71,6 +71,10 @@ struct tc_strip_group {
     uint16_t bytes; /* from its first byte to its last; at most a line's length */
     uint16_t count; /* of references */
     uint16_t loads, stores;
+    /* An unrolled loop's groups are 1 << pieces_shift pieces next to each other, which are
+     * referred to alike; the last reference to piece k is number piece_last + k * piece_step.
+     * (Else it is one piece.) */
+    uint16_t pieces_shift, piece_last, piece_step, unused;
     struct tc_reference references[];
 };
 struct tc_strip {

@@ -19,6 +19,7 @@ namespace tc {
 namespace {
 
 constexpr uint64_t few_iterations = 2, first_stretch = 16;
+constexpr uint32_t most_hits = 48;
 
 class Strip {
   public:
@@ -40,155 +41,252 @@ class Strip {
     }
 
     void record() {
-        uint64_t stretch = first_stretch, done = 0;
-        while (iterations > few_iterations) {
+        if (iterations > few_iterations) {
+            for (uint32_t g = 0; g < count; g++)
+                cursors[g].prepare();
+            if (record_hits())
+                return;
+        }
+        for (uint64_t stretch = first_stretch; iterations > few_iterations; stretch *= 2) {
             Entry stopped = record_ahead();
             if (stopped.iteration == iterations)
                 return;
             for (uint32_t g = stopped.group; g < count; g++)
                 record_plainly(cursors[g], stopped.iteration);
-            done = stopped.iteration + stretch;
+            uint64_t done = stopped.iteration + stretch;
             done = done < iterations ? done : iterations;
             record_plainly(stopped.iteration + 1, done);
             forget(done);
-            stretch *= 2;
         }
         record_plainly(0, iterations);
     }
 
   private:
-    // A group enters a line.
-    struct Entry {
-        uint64_t iteration;
-        uint32_t group;
-    };
-    static constexpr uint32_t group_bits = 5;
-    static_assert(TC_STRIP_GROUPS == 1 << group_bits);
-
     tc_way *way_of(uint64_t line, uint64_t limit) {
         tc_way *way = filter_entry(r, line);
         return way->line == line ? way : miss(r, line, limit);
     }
 
-    // Counts all of a visit; null if its line can't be brought in ahead.
-    [[gnu::always_inline]] tc_way *count_visit(uint64_t line, uint64_t loads, uint64_t stores,
-                                               uint64_t stamp, uint64_t limit) {
-        tc_way *way = way_of(line, limit);
-        if (!way)
-            return nullptr;
-        add(way->loads, loads);
-        add(way->stores, stores);
-        way->stamp = stamp > way->stamp ? stamp : way->stamp;
-        return way;
+    [[gnu::always_inline]] static void count_visit(tc_way &way, uint64_t loads, uint64_t stores,
+                                                   uint64_t stamp) {
+        add(way.loads, loads);
+        add(way.stores, stores);
+        way.stamp = stamp > way.stamp ? stamp : way.stamp;
     }
 
-    // The group's visits to the lines that it enters in iteration i; false if that can't be
-    // done ahead.
-    bool enter(Cursor &c, uint64_t i) {
-        uint64_t limit = base + (i ? i - 1 : 0) * stamps, entry = base + i * stamps;
-        uint64_t front = c.step < 0 ? c.low(i) : c.high(i);
-        if (c.phase != (c.address(i) & (line_bytes - 1)) || i + c.pattern[0].end > iterations ||
-            i + c.pattern[c.visits - 1].end > iterations)
-            return enter_elsewise(c, i, front, limit);
-        c.front = front;
-        tc_way *first = nullptr;
-        for (uint32_t k = 0; k < c.visits; k++) {
-            const Pattern &p = c.pattern[k];
-            tc_way *way = count_visit(front + uint64_t(int64_t(p.line)), p.loads, p.stores,
-                                      entry + p.last, limit);
-            if (!way) {
-                if (first)
-                    uncount(*first, c.pattern[0].loads, c.pattern[0].stores);
-                return false;
-            }
-            first = way;
-        }
-        return true;
-    }
-
-    static void uncount(tc_way &way, uint64_t loads, uint64_t stores) {
+    static void uncount_visit(tc_way &way, uint64_t loads, uint64_t stores) {
         add(way.loads, -loads);
         add(way.stores, -stores);
     }
 
-    // The same where there is no pattern yet, or not all iterations of it.
-    [[gnu::noinline]] bool enter_elsewise(Cursor &c, uint64_t i, uint64_t front, uint64_t limit) {
-        uint64_t lines[2] = {c.low(i), c.high(i)};
-        if (i > 0 && c.step > 0 && lines[0] <= c.front)
-            lines[0] = lines[1];
-        if (i > 0 && c.step < 0 && lines[1] >= c.front)
-            lines[1] = lines[0];
-        c.front = front;
-        Visit visits[2];
-        visits[0] = c.visit_of(lines[0], i, iterations, stamps);
-        c.visits = 1;
-        if (lines[1] != lines[0]) {
-            visits[1] = c.visit_of(lines[1], i, iterations, stamps);
-            c.visits = 2;
-        }
-        if (c.visits == 2 && visits[1].first < visits[0].first) {
-            visits[1] = visits[0];
-            visits[0] = c.visit_of(lines[1], i, iterations, stamps);
-            uint64_t line = lines[0];
-            lines[0] = lines[1];
-            lines[1] = line;
-        }
-        // What begins or ends with the strip is no pattern.
-        bool whole = i > 0;
-        for (uint32_t k = 0; k < c.visits; k++)
-            whole = whole && visits[k].end < iterations;
-        for (uint32_t k = 0; whole && k < c.visits; k++)
-            c.pattern[k] = {int32_t(lines[k] - front), uint32_t(visits[k].end - i),
-                            uint32_t(visits[k].loads), uint32_t(visits[k].stores),
-                            visits[k].last - i * stamps};
-        c.phase = whole ? uint32_t(c.address(i) & (line_bytes - 1)) : no_phase;
+    // A line that is in the first level, and what will be counted there.
+    struct Hit {
+        tc_way *way;
+        uint64_t loads, stores, stamp;
+    };
+    struct Hits {
+        uint32_t count;
+        Hit hits[most_hits];
+    };
 
-        tc_way *first = nullptr;
-        for (uint32_t k = 0; k < c.visits; k++) {
-            tc_way *way = count_visit(lines[k], visits[k].loads, visits[k].stores,
-                                      base + visits[k].last, limit);
-            if (!way) {
-                if (first)
-                    uncount(*first, visits[0].loads, visits[0].stores);
+    // Of a short strip, all at once if all lines are in the first level: then the order of
+    // entries does not matter.
+    bool record_hits() {
+        uint64_t lines = 0;
+        for (uint32_t g = 0; g < count; g++) {
+            const Cursor &c = cursors[g];
+            lines += 2 + (c.pace < line_bytes ? iterations * c.pace / line_bytes : iterations);
+            if ((!c.narrow && !c.in_pieces) || lines > most_hits)
                 return false;
-            }
-            first = way;
+        }
+        Hits found;
+        found.count = 0;
+        for (uint32_t g = 0; g < count; g++)
+            if (!find_hits(cursors[g], found))
+                return false;
+        for (uint32_t i = 0; i < found.count; i++) {
+            const Hit &hit = found.hits[i];
+            count_visit(*hit.way, hit.loads, hit.stores, hit.stamp);
         }
         return true;
     }
 
+    [[gnu::always_inline]] bool find_hit(uint64_t line, uint64_t loads, uint64_t stores,
+                                         uint64_t stamp, Hits &found) {
+        constexpr uint64_t without_eviction = 0;
+        tc_way *way = way_of(line, without_eviction);
+        if (!way || found.count == most_hits)
+            return false;
+        found.hits[found.count++] = {way, loads, stores, base + stamp};
+        return true;
+    }
+
+    bool find_hits(const Cursor &c, Hits &found) {
+        const tc_strip_group &group = *c.group;
+        uint64_t address = c.start, stamp = c.stamp + TC_STAMPS_PER_REFERENCE * (group.count - 1u);
+        if (!c.narrow)
+            return find_hits_in_pieces(c, found);
+        for (uint64_t i = 0; i < iterations;) {
+            uint64_t here = iterations - i, phase = address % line_bytes;
+            if (c.step != 0) {
+                uint64_t whole = c.steps_in(c.step > 0 ? line_bytes - 1 - phase : phase) + 1;
+                here = whole < here ? whole : here;
+            }
+            i += here;
+            if (!find_hit(line_of(address), here * group.loads, here * group.stores,
+                          (i - 1) * stamps + stamp, found))
+                return false;
+            address += here * uint64_t(c.step);
+        }
+        return true;
+    }
+
+    bool find_hits_in_pieces(const Cursor &c, Hits &found) {
+        const tc_strip_group &group = *c.group;
+        uint32_t shift = group.pieces_shift;
+        uint32_t piece_shift = uint32_t(__builtin_ctz(uint32_t(group.bytes) >> shift));
+        uint64_t loads = uint32_t(group.loads) >> shift, stores = uint32_t(group.stores) >> shift;
+        uint64_t address = c.start, pieces = iterations << shift;
+        for (uint64_t j = 0; j < pieces;) {
+            uint64_t here = (line_bytes - address % line_bytes) >> piece_shift;
+            here = here < pieces - j ? here : pieces - j;
+            j += here;
+            uint64_t i = (j - 1) >> shift, piece = (j - 1) & ((uint64_t(1) << shift) - 1);
+            uint64_t last = group.piece_last + piece * group.piece_step;
+            if (!find_hit(line_of(address), here * loads, here * stores,
+                          i * stamps + c.stamp + TC_STAMPS_PER_REFERENCE * last, found))
+                return false;
+            address += here << piece_shift;
+        }
+        return true;
+    }
+
+    // A group enters lines.
+    struct Entry {
+        uint64_t iteration;
+        uint32_t group;
+    };
+    // The entries to come, one for each group, in order.
+    struct Entries {
+        static constexpr uint32_t group_bits = 5, mask = TC_STRIP_GROUPS - 1;
+        static_assert(TC_STRIP_GROUPS == 1 << group_bits);
+        uint32_t head, tail;
+        uint64_t ring[TC_STRIP_GROUPS];
+
+        Entry at(uint32_t k) const {
+            uint64_t entry = ring[(head + k) & mask];
+            return {entry >> group_bits, uint32_t(entry & mask)};
+        }
+        void move(uint32_t k, uint64_t later) { ring[(head + k) & mask] += later << group_bits; }
+        void add(Entry entry) {
+            uint64_t word = entry.iteration << group_bits | entry.group;
+            uint32_t at = tail++;
+            // Most groups are equally fast: the last to enter is the last to enter again.
+            for (; at != head && ring[(at - 1) & mask] > word; at--)
+                ring[at & mask] = ring[(at - 1) & mask];
+            ring[at & mask] = word;
+        }
+    };
+
     // Records all, or as much as it can; returns where it stopped.
     Entry record_ahead() {
-        // The entries to come, one for each group, in order.
-        constexpr uint32_t mask = TC_STRIP_GROUPS - 1;
-        uint64_t entries[TC_STRIP_GROUPS];
-        uint32_t head = 0, tail = 0;
-        for (; tail < count; tail++) {
-            cursors[tail].prepare();
-            entries[tail] = tail;
+        Entries entries;
+        entries.head = entries.tail = 0;
+        uint32_t patience = 1;
+        for (uint32_t g = 0; g < count; g++) {
+            cursors[g].phase = no_phase;
+            entries.add({0, g});
         }
-        while (head != tail) {
-            uint64_t entry = entries[head++ & mask];
-            uint64_t i = entry >> group_bits;
-            auto g = uint32_t(entry & mask);
-            Cursor &c = cursors[g];
-            if (!enter(c, i)) {
-                take_back(i, g);
-                return {i, g};
+        while (entries.head != entries.tail) {
+            Entry entry = entries.at(0);
+            entries.head++;
+            if (entry.iteration >= iterations)
+                continue;
+            Cursor &c = cursors[entry.group];
+            bool as_ever = c.enter(entry.iteration, iterations, stamps);
+            if (!count_visits(c, entry.iteration)) {
+                take_back(entry.iteration, entry.group);
+                return entry;
             }
             if (c.step == 0)
                 continue;
-            uint64_t next = c.next_entry(i);
-            if (next >= iterations)
-                continue;
-            next = next << group_bits | g;
-            uint32_t at = tail++;
-            // Most groups are equally fast: the last to enter is the last to enter again.
-            for (; at != head && entries[(at - 1) & mask] > next; at--)
-                entries[at & mask] = entries[(at - 1) & mask];
-            entries[at & mask] = next;
+            entry.iteration = c.next_entry(entry.iteration);
+            entries.add(entry);
+            if (as_ever && --patience == 0) {
+                patience = count;
+                if (!record_rounds(entries, entry)) {
+                    take_back(entry.iteration, entry.group);
+                    return entry;
+                }
+            }
         }
         return {iterations, 0};
+    }
+
+    // If the groups are equally fast, they take turns: each enters one line and that after
+    // the same number of iterations.  False at an entry that can't be made ahead.
+    [[gnu::noinline]] bool record_rounds(Entries &entries, Entry &stopped) {
+        struct Turn {
+            uint64_t line, loads, stores, stamp, limit;
+        } turns[TC_STRIP_GROUPS];
+        const Cursor &leader = cursors[entries.at(0).group];
+        if (leader.shift > TC_LINE_SHIFT)
+            return true;
+        uint64_t period = line_bytes >> leader.shift, rounds = iterations;
+        auto stride = uint64_t(leader.step < 0 ? -1 : 1);
+        uint32_t n = 0;
+        for (; entries.head + n != entries.tail; n++) {
+            Entry entry = entries.at(n);
+            const Cursor &c = cursors[entry.group];
+            uint64_t i = entry.iteration, end = i + c.visits[0].end;
+            if (c.step != leader.step || c.phase == no_phase || c.visit_count != 1 ||
+                end > iterations)
+                return true;
+            uint64_t whole = (iterations - end) / period + 1;
+            rounds = whole < rounds ? whole : rounds;
+            turns[n] = {c.front_in(i) + c.visits[0].line, c.visits[0].loads, c.visits[0].stores,
+                        base + i * stamps + c.visits[0].last, base + (i - 1) * stamps};
+        }
+        uint64_t stamps_in_period = period * stamps;
+        for (uint64_t round = 0; round < rounds; round++)
+            for (uint32_t k = 0; k < n; k++) {
+                Turn &turn = turns[k];
+                tc_way *way = way_of(turn.line, turn.limit);
+                if (!way) {
+                    stopped = entries.at(k);
+                    stopped.iteration += round * period;
+                    return false;
+                }
+                count_visit(*way, turn.loads, turn.stores, turn.stamp);
+                turn.line += stride;
+                turn.stamp += stamps_in_period;
+                turn.limit += stamps_in_period;
+            }
+        for (uint32_t k = 0; k < n; k++) {
+            Entry entry = entries.at(k);
+            Cursor &c = cursors[entry.group];
+            c.front = c.front_in(entry.iteration + (rounds - 1) * period);
+            entries.move(k, rounds * period);
+        }
+        return true;
+    }
+
+    // False, and nothing is counted, if not all of the lines can be brought in yet.
+    bool count_visits(const Cursor &c, uint64_t i) {
+        uint64_t limit = base + (i ? i - 1 : 0) * stamps;
+        tc_way *first = nullptr;
+        for (uint32_t k = 0; k < c.visit_count; k++) {
+            const Visit &visit = c.visits[k];
+            tc_way *way = way_of(c.front + visit.line, limit);
+            if (!way) {
+                if (first)
+                    uncount_visit(*first, c.visits[0].loads, c.visits[0].stores);
+                return false;
+            }
+            count_visit(*way, visit.loads, visit.stores, base + i * stamps + visit.last);
+            first = way;
+        }
+        return true;
     }
 
     // The lines in use are as if the references before group g of iteration i had been made
@@ -196,7 +294,7 @@ class Strip {
     void take_back(uint64_t i, uint32_t g) {
         each_in_use(i, g, [&](const Cursor &c, uint64_t line, uint64_t made, tc_way &way) {
             Visit ahead = c.visit_of(line, made, iterations, stamps);
-            uncount(way, ahead.loads, ahead.stores);
+            uncount_visit(way, ahead.loads, ahead.stores);
             way.stamp = 0;
         });
         each_in_use(i, g, [&](const Cursor &c, uint64_t line, uint64_t made, tc_way &way) {

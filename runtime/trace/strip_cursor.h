@@ -14,20 +14,12 @@ struct Iterations {
     uint64_t first, end;
 };
 
-// What a group does to a line in some iterations.  Stamps count from the strip's first.
+// What a group does to a line from the iteration on in which it enters it.
 struct Visit {
+    uint64_t line;
     uint64_t loads, stores;
     uint64_t first, last; // stamps
     uint64_t end;         // the iteration behind the last one
-};
-
-// The same as often as the group enters lines in the same way.  Lines count from the
-// front; stamps and iterations from the entry.
-struct Pattern {
-    int32_t line;
-    uint32_t end;
-    uint32_t loads, stores;
-    uint64_t last;
 };
 
 struct Cursor {
@@ -37,13 +29,15 @@ struct Cursor {
     uint64_t pace;  // the step's size
     uint64_t stamp; // of its first reference in iteration 0
     uint64_t front; // the line entered last
-    // What it does where its address lies so far behind a line's start: for most steps,
-    // it does so always.
-    Pattern pattern[2];
+    // Its visits to the lines that it enters together: one, or two in the order of their
+    // first references.  Lines count from the front, stamps and iterations from the entry,
+    // since it mostly does the same whenever its address is so far behind a line's start.
+    Visit visits[2];
+    uint32_t visit_count;
     uint32_t phase;
-    uint8_t visits;
-    uint8_t shift; // log2 of the pace, if it is a power of two; else 64
-    bool narrow;   // never in two lines at once
+    uint8_t shift;  // log2 of the pace, if it is a power of two; else 64
+    bool narrow;    // never in two lines at once
+    bool in_pieces; // of which none is ever in two lines at once, and which follow each other
 
     void prepare() {
         pace = uint64_t(step < 0 ? -step : step);
@@ -51,6 +45,8 @@ struct Cursor {
         // The address keeps its distance from a multiple of this.
         uint64_t align = (pace | line_bytes) & -(pace | line_bytes);
         narrow = (start & (align - 1)) + group->bytes <= align;
+        uint64_t piece = group->bytes >> group->pieces_shift;
+        in_pieces = step == group->bytes && (piece & (piece - 1)) == 0 && start % piece == 0;
         phase = no_phase;
     }
 
@@ -60,8 +56,44 @@ struct Cursor {
     uint64_t high(uint64_t iteration) const {
         return line_of(address(iteration) + group->bytes - 1);
     }
+    uint64_t front_in(uint64_t iteration) const {
+        return step < 0 ? low(iteration) : high(iteration);
+    }
     uint64_t steps_in(uint64_t distance) const {
         return shift < 64 ? distance >> shift : distance / pace;
+    }
+
+    // Its visits are now those to the lines that it enters in iteration i, up to iteration
+    // `to`; true if they were the same last time.
+    bool enter(uint64_t i, uint64_t to, uint64_t stamps) {
+        uint64_t low_line = low(i), high_line = high(i), entered = front;
+        front = front_in(i);
+        auto at = uint32_t(address(i) % line_bytes);
+        if (phase == at && i + visits[0].end <= to && i + visits[visit_count - 1].end <= to)
+            return true;
+        if (i > 0 && step > 0 && low_line <= entered)
+            low_line = high_line;
+        if (i > 0 && step < 0 && high_line >= entered)
+            high_line = low_line;
+        visit_count = low_line == high_line ? 1 : 2;
+        visits[0] = visit_of(low_line, i, to, stamps);
+        if (visit_count == 2) {
+            visits[1] = visit_of(high_line, i, to, stamps);
+            if (visits[1].first < visits[0].first) {
+                visits[0] = visits[1];
+                visits[1] = visit_of(low_line, i, to, stamps);
+            }
+        }
+        // What begins or ends with the strip happens only once.
+        bool whole = i > 0;
+        for (uint32_t k = 0; k < visit_count; k++) {
+            whole = whole && visits[k].end < to;
+            visits[k].line -= front;
+            visits[k].last -= i * stamps;
+            visits[k].end -= i;
+        }
+        phase = whole ? at : no_phase;
+        return false;
     }
 
     // The iteration in which it enters a line next.  The step is not 0.
@@ -98,10 +130,14 @@ struct Cursor {
             auto [first, end] = when_in(edge, edge + line_bytes - 1, from, to);
             uint64_t n = end - first;
             uint64_t last_stamp = stamp + TC_STAMPS_PER_REFERENCE * (uint64_t(group->count) - 1);
-            return {n * group->loads, n * group->stores, first * stamps + stamp,
-                    (end - 1) * stamps + last_stamp, end};
+            return {line,
+                    n * group->loads,
+                    n * group->stores,
+                    first * stamps + stamp,
+                    (end - 1) * stamps + last_stamp,
+                    end};
         }
-        Visit visit{0, 0, ~uint64_t(0), 0, from};
+        Visit visit{line, 0, 0, ~uint64_t(0), 0, from};
         uint64_t in_iteration = stamp;
         for (uint32_t i = 0; i < group->count; i++) {
             tc_reference reference = group->references[i];

@@ -53,6 +53,8 @@ config.substitutions += [
     ("%flang", f"{llvm}/bin/flang"),
     ("%link", link),
     ("%plugin", str(plugin)),
+    # The real runtime, for programs that are profiled.
+    ("%runtime", f"{plugin.parent}/libthermocline.so -Wl,-rpath,{plugin.parent}"),
     ("%python", sys.executable),
     # One string of the table a line.
     ("%table", f"{llvm}/bin/llvm-objcopy -O binary --only-section=thermocline_keys"),

@@ -19,6 +19,8 @@ struct Group {
     uint64_t start; // from the memory's start
     int64_t step;
     std::vector<tc_reference> references;
+    unsigned pieces_shift = 0;
+    bool alternating = false; // all of one piece's references before the next one's
     unsigned bytes() const {
         unsigned bytes = 0;
         for (tc_reference r : references)
@@ -41,7 +43,10 @@ std::vector<uint32_t> describe(const Loop &loop) {
         for (tc_reference r : group.references)
             stores += r.bytes_and_store & 1;
         auto count = unsigned(group.references.size());
-        for (unsigned word : {group.bytes(), count, count - stores, stores})
+        unsigned pieces = 1u << group.pieces_shift, each = count >> group.pieces_shift;
+        unsigned last = group.alternating ? each - 1 : count - pieces;
+        for (unsigned word : {group.bytes(), count, count - stores, stores, group.pieces_shift,
+                              last, group.alternating ? each : 1u, 0u})
             words.push_back(uint16_t(word));
         for (tc_reference r : group.references) {
             words.push_back(r.offset);
@@ -144,7 +149,10 @@ class Loops {
         for (unsigned g = 0; g < groups; g++) {
             Group group;
             group.step = one_step && below(8) ? common : step();
-            group.references = references(aligned);
+            if (below(3) == 0)
+                unroll(group);
+            else
+                group.references = references(aligned);
             uint64_t length = uint64_t(group.step < 0 ? -group.step : group.step) *
                                   (loop.iterations ? loop.iterations - 1 : 0) +
                               group.bytes();
@@ -171,6 +179,20 @@ class Loops {
                                         40, 48, 64, 64, 72, 96, 128, 4096};
         int64_t step = below(4) ? steps[below(std::size(steps))] : int64_t(below(300));
         return below(4) ? step : -step;
+    }
+    void unroll(Group &group) {
+        group.pieces_shift = 1 + unsigned(below(3));
+        group.alternating = below(2);
+        unsigned pieces = 1u << group.pieces_shift, bytes = 1u << below(7 - group.pieces_shift);
+        unsigned each = 1 + unsigned(below(3)), stores = unsigned(below(8));
+        for (unsigned i = 0; i < pieces * each; i++) {
+            unsigned piece = group.alternating ? i / each : i % pieces;
+            unsigned member = group.alternating ? i % each : i / pieces;
+            group.references.push_back(
+                {uint16_t(piece * bytes), uint16_t(bytes << 1 | (stores >> member & 1))});
+        }
+        if (below(4))
+            group.step = group.bytes();
     }
     std::vector<tc_reference> references(bool aligned) {
         std::vector<tc_reference> references(1 + (below(2) ? below(6) : 0));
