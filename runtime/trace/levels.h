@@ -45,21 +45,21 @@ uint32_t owner_now(const Recorder &r, CacheLine line) {
     return victim;
 }
 
-// `cache` is a copy, which no store can change.
+// `cache` is a copy, which no store can change.  `plain`: no locks are needed, and owners
+// are as they came.
+template <bool plain, bool last>
 [[gnu::always_inline]] inline void serve_level(Recorder &r, unsigned level, const Cache cache) {
     constexpr unsigned ahead = 16;
     Waiting &waiting = r.waiting[level];
-    bool last = level + 1 == model.levels, shared = model.geometry[level].shared;
-    bool locks = shared && r.locks;
-    Waiting *next = last ? nullptr : &r.waiting[level + 1];
-    uint32_t count = waiting.count, asked_next = last ? 0 : next->count;
-    for (uint32_t i = 0; i < ahead && i < count; i++)
+    bool locks = !plain && model.geometry[level].shared && r.locks;
+    CacheLine *next = last ? nullptr : r.waiting[level + 1].lines + r.waiting[level + 1].count;
+    const CacheLine *end = waiting.lines + waiting.count;
+    for (unsigned i = 0; i < ahead; i++)
         cache.prefetch(waiting.lines[i].line());
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + ahead < count)
-            cache.prefetch(waiting.lines[i + ahead].line());
-        CacheLine asked = waiting.lines[i];
-        if (last && model.by_tier)
+    for (const CacheLine *at = waiting.lines; at != end; at++) {
+        cache.prefetch(at[ahead].line());
+        CacheLine asked = *at;
+        if (!plain && last)
             asked = CacheLine(asked.line(), asked.dirty(), owner_now(r, asked));
         if (locks)
             lock_sets(r, cache, level, asked.line());
@@ -70,21 +70,34 @@ uint32_t owner_now(const Recorder &r, CacheLine line) {
         if (found)
             continue;
         // The line comes before the one that makes room for it.
-        if (last) {
+        if constexpr (last) {
             if (!asked.dirty())
                 add(r.traffic[asked.owner()].read_bytes, line_bytes);
             if (victim.dirty())
                 add(r.traffic[victim.owner()].write_bytes, line_bytes);
         } else {
-            next->lines[asked_next] = asked;
-            asked_next += !asked.dirty();
-            next->lines[asked_next] = victim;
-            asked_next += victim.dirty();
+            *next = asked;
+            next += !asked.dirty();
+            *next = victim;
+            next += victim.dirty();
         }
     }
     waiting.count = 0;
-    if (next)
-        next->count = asked_next;
+    if constexpr (!last)
+        r.waiting[level + 1].count = uint32_t(next - r.waiting[level + 1].lines);
+}
+
+[[gnu::always_inline]] inline void serve_level(Recorder &r, unsigned level, const Cache cache) {
+    bool last = level + 1 == model.levels;
+    bool plain = !(model.geometry[level].shared && r.locks) && !(last && model.by_tier);
+    if (plain && last)
+        serve_level<true, true>(r, level, cache);
+    else if (plain)
+        serve_level<true, false>(r, level, cache);
+    else if (last)
+        serve_level<false, true>(r, level, cache);
+    else
+        serve_level<false, false>(r, level, cache);
 }
 
 void serve_level(Recorder &r, unsigned level) {
