@@ -27,10 +27,12 @@ struct Demand {
     Purpose purpose = Purpose::demand;
 };
 
-// Whose demand is done, if any, and when.
+// Whose demand is done, if any, when, and which node had the data.
+constexpr uint32_t demanded_node = UINT32_MAX;
 struct Answer {
     uint64_t token = nobody;
     Ps at = 0;
+    uint32_t node = demanded_node;
 };
 
 // A request to a device.

@@ -87,7 +87,7 @@ template <class Router> class NearCache {
             if (job.demand.write) {
                 write_near(job, Purpose::writeback, at);
             } else if (job.hit) {
-                const Answer answer{job.demand.token, at};
+                const Answer answer{job.demand.token, at, job.demand.node % sockets_};
                 if (!job.far_asked || job.far_came)
                     free_.push_back(index);
                 return answer;

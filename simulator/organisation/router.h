@@ -11,7 +11,7 @@ namespace thermocline {
 struct NodeConfig {
     uint32_t memory = 0; // whose addresses from `base` on are the node's
     uint64_t base = 0;
-    Ps path = 0; // what the way to the device and back adds to a read
+    Ps path = 0; // what the way from the caches to the device and back adds to a read
 };
 
 // Bytes, by purpose.
@@ -67,12 +67,11 @@ template <class Memory> class Router {
             if (each.token == nobody)
                 continue; // a write
             const Under &under = under_[each.token];
-            const Ps at = each.at + nodes_[under.send.node].path;
-            latency_[under.send.node / sockets_].add(at - under.at);
+            latency_[under.send.node / sockets_].add(each.at - under.at);
             const uint64_t token = under.send.token;
             free_.push_back(uint32_t(each.token));
             reads_--;
-            done(token, at);
+            done(token, each.at);
         }
         completions_.clear();
         Held &held = held_[memory];

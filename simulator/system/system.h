@@ -195,7 +195,9 @@ template <class Source, template <class> class Organisation, class Memory> class
             return;
         const uint32_t index = uint32_t(answer.token);
         const Demand &demand = transfers_[index].demand;
-        const Ps here = links_.carry(demand.node % config_.sockets, socket(demand.core), answer.at);
+        const uint32_t node = answer.node == demanded_node ? demand.node : answer.node;
+        const Ps here = links_.carry(node % config_.sockets, socket(demand.core),
+                                     answer.at + config_.nodes[node].path);
         transfers_.arrives(index, here, [&](uint32_t thread, uint32_t fill) {
             cores_[thread].arrived(fill, here);
             schedule_.set(thread, std::min(schedule_.time(thread), now));

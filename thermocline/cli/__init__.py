@@ -10,7 +10,7 @@ from typing import NoReturn
 import typer
 
 from thermocline import __version__
-from thermocline.cli import doctor, machine, plan, profile, run, sites
+from thermocline.cli import doctor, machine, plan, profile, run, simulate, sites, trace
 from thermocline.errors import ThermoclineError, one_line
 
 # Options end at the command: `thermocline run --plan P ./a.out -x` passes -x on.
@@ -33,6 +33,8 @@ app.command("sites")(sites.sites)
 app.command("profile", context_settings=_PASS_ON)(profile.profile)
 app.command("plan")(plan.plan)
 app.command("run", context_settings=_PASS_ON)(run.run)
+app.add_typer(trace.app, name="trace")
+app.command("simulate")(simulate.simulate)
 
 
 def _version(value: bool) -> None:

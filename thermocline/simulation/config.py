@@ -66,7 +66,7 @@ def configure(setting: Setting, trace: Path, scheme: Scheme, plan: Plan | None) 
         "prefetcher": {"on": setting.prefetcher},
         "memories": devices,
         "tiers": tiers,
-        "placement": _placement(scheme, plan, machine),
+        "placement": _placement(setting, scheme, plan),
         "organisation": {"name": scheme.organisation.name, **scheme.organisation.options},
     }
     if setting.region:
@@ -185,8 +185,11 @@ def _path_ps(machine: Machine, tier: Tier, json: dict[str, Any], inside_ps: int)
     return max(0, round(tier.latency.value * 1e12) - int(known))
 
 
-def _placement(scheme: Scheme, plan: Plan | None, machine: Machine) -> dict[str, Any]:
+def _placement(setting: Setting, scheme: Scheme, plan: Plan | None) -> dict[str, Any]:
+    machine = setting.machine
     json: dict[str, Any] = {"name": scheme.placement.name, **scheme.placement.options}
+    if scheme.placement.name == "random" and setting.near_bytes is not None:
+        json["weights"] = _filled(setting)
     if scheme.placement.name == "interleave" and "weights" not in json:
         json["weights"] = _weights(machine)
     if not scheme.needs_plan:
@@ -203,6 +206,19 @@ def _placement(scheme: Scheme, plan: Plan | None, machine: Machine) -> dict[str,
     json["nonheap_tier"] = 0 if plan.nonheap_tier == "none" else plan.nonheap_tier
     json["sites"] = {site.key: site.tier for site in plan.sites}
     return json
+
+
+def _filled(setting: Setting) -> list[int]:
+    """What each tier would hold if all memory together were as large as the program."""
+    left = setting.touched_bytes
+    filled = []
+    for number, tier in enumerate(setting.machine.tier):
+        size = tier.capacity_bytes
+        if number == 0 and setting.near_bytes is not None:
+            size = min(size, setting.near_bytes)
+        filled.append(min(size, left))
+        left -= filled[-1]
+    return filled
 
 
 def _weights(machine: Machine) -> list[int]:

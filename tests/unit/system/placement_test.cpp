@@ -104,6 +104,14 @@ TEST(random_pages_fill_tiers_as_they_are_large) {
     }
 }
 
+TEST(random_pages_go_by_weight_if_there_are_weights) {
+    Placement placement = make("random", {{"weights", {1, 3}}}, {50'000, 1'000'000});
+    for (uint64_t page = 0; page < 10'000; page++)
+        placement.find(page << 12, 0, 0, 0);
+    expect_le(2370u, placement.statistics().pages[0]); // 2500 expected, sigma 43
+    expect_le(placement.statistics().pages[0], 2630u);
+}
+
 TEST(a_thread_gets_memory_of_its_socket_while_there_is_some) {
     Placement placement = make("one-tier", {{"tier", 0}}, {2, 2, 5, 5}, 2);
     std::vector<uint32_t> nodes;

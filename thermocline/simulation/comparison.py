@@ -1,0 +1,153 @@
+"""All the simulations that one command asks for, and their answers side by side."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from thermocline.errors import Misuse
+from thermocline.planning.capacity import Capacity
+from thermocline.planning.model import Plan
+from thermocline.simulation import config, runner
+from thermocline.simulation.scale import Scale
+from thermocline.simulation.scheme import Scheme
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A trace and what the survey found in it."""
+
+    path: Path
+    survey: dict[str, Any]
+
+    @property
+    def references(self) -> int:
+        """Of all threads."""
+        return int(self.survey["references"])
+
+
+@dataclass(frozen=True)
+class NamedPlan:
+    """A plan, and what its rows are called."""
+
+    path: str
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Row:
+    """One simulation."""
+
+    trace: Trace
+    label: str  # the scheme's name, with its plan's if there are several
+    capacity: str  # as asked for; empty: the machine's own
+    near_bytes: int | None
+    configured: config.Configured
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A row and what the simulator said."""
+
+    row: Row
+    json: dict[str, Any]
+
+    @property
+    def seconds(self) -> float:
+        """The program's time."""
+        return float(self.json["seconds"])
+
+    @property
+    def near_share(self) -> float | None:
+        """Of the devices' traffic."""
+        each = [tier["read_bytes"] + tier["write_bytes"] for tier in self.json["tiers"]]
+        return each[0] / sum(each) if sum(each) else None
+
+
+def survey(paths: Sequence[Path]) -> list[Trace]:
+    """Looks at each trace once."""
+    traces = [Trace(path, runner.survey(path)) for path in paths]
+    for trace in traces:
+        if trace.references == 0:
+            raise Misuse(f"{trace.path} holds no references: nothing to simulate")
+    return traces
+
+
+def rows(
+    traces: Sequence[Trace],
+    setting: config.Setting,
+    schemes: Sequence[Scheme],
+    plans: Sequence[NamedPlan],
+    capacities: Sequence[Capacity],
+) -> list[Row]:
+    """Every trace under every capacity, scheme and plan."""
+    made = []
+    for trace in traces:
+        for named in plans:
+            _check_plan(named, trace)
+        limits: Sequence[Capacity | None] = capacities or [None]
+        for capacity in limits:
+            touched = int(trace.survey["touched_bytes"])
+            mine = replace(
+                setting,
+                threads=int(trace.survey["threads"]),
+                touched_bytes=touched,
+                near_bytes=capacity.of(touched) if capacity else None,
+            )
+            for scheme in schemes:
+                guides: Sequence[NamedPlan | None] = plans if scheme.needs_plan else [None]
+                for guide in guides or [None]:
+                    configured = config.configure(
+                        mine, trace.path, scheme, guide.plan if guide else None
+                    )
+                    label = scheme.name
+                    if guide and len(plans) > 1:
+                        label = f"{scheme.name}[{guide.plan.strategy}]"
+                    text = capacity.text if capacity else ""
+                    made.append(Row(trace, label, text, mine.near_bytes, configured))
+    labels = [
+        row.label for row in made if row.trace is traces[0] and row.capacity == made[0].capacity
+    ]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise Misuse(f"two plans of the same strategy would both be called {label}")
+    return made
+
+
+def _check_plan(named: NamedPlan, trace: Trace) -> None:
+    keys = {site.key for site in named.plan.sites}
+    if keys and keys.isdisjoint(trace.survey["owners"]):
+        raise Misuse(
+            f"{named.path} names no site of {trace.path}: it is a plan for another program"
+        )
+
+
+def run(made: Sequence[Row], progress: runner.Progress, jobs: int | None) -> list[Answer]:
+    """Simulates; equal configurations run once."""
+    texts = [json.dumps(row.configured.json, sort_keys=True) for row in made]
+    unique = list(dict.fromkeys(texts))
+    answers = runner.run_all([json.loads(text) for text in unique], progress, jobs)
+    by_text = dict(zip(unique, answers, strict=True))
+    return [Answer(row, by_text[text]) for row, text in zip(made, texts, strict=True)]
+
+
+def baseline_of(answer: Answer, answers: Sequence[Answer], name: str) -> Answer:
+    """What an answer is compared with: same trace, same capacity."""
+    return next(
+        other
+        for other in answers
+        if other.row.label == name
+        and other.row.trace is answer.row.trace
+        and other.row.capacity == answer.row.capacity
+    )
+
+
+def scale_sentence(scale: Scale, machine_name: str, cores: int) -> str:
+    """What a reader must know of the machine's size; empty if it is whole."""
+    if scale.factor == 1:
+        return ""
+    return (
+        f"simulated: {scale.cores} of {machine_name}'s {cores} cores; shared caches and memory"
+        f" channels are {float(scale.factor):.4g} of the machine's, latencies whole"
+    )
