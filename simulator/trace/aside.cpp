@@ -12,7 +12,7 @@ namespace thermocline {
 namespace {
 
 [[noreturn]] void exists(const std::string &path) {
-    throw TraceError(path + " exists: give another name with -o, or --force");
+    throw TraceMisuse(path + " exists: give another name with -o, or --force");
 }
 
 } // namespace

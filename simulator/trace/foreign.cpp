@@ -25,7 +25,7 @@ const ForeignFormat &foreign_format(const std::string &name) {
             return format;
         known += (known.empty() ? "" : ", ") + std::string(format.name);
     }
-    throw TraceError("no trace format is called " + name + ": use " + known);
+    throw TraceMisuse("no trace format is called " + name + ": use " + known);
 }
 
 Importer::Importer(TraceWriter &writer, const char *format, const std::string &name,

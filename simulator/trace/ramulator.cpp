@@ -59,12 +59,12 @@ class Places {
         uint64_t lines = 1;
         for (uint64_t count : options.organization) {
             if (count == 0 || count > INT64_MAX / options.line_bytes / lines)
-                throw TraceError("an organization has from 1 to 2^63 bytes: see --organization");
+                throw TraceMisuse("an organization has from 1 to 2^63 bytes: see --organization");
             lines *= count;
         }
         if (options.organization.size() < 3)
-            throw TraceError("an organization has a channel, a row and a column at least: see "
-                             "--organization");
+            throw TraceMisuse("an organization has a channel, a row and a column at least: see "
+                              "--organization");
         order_.push_back(0);
         order_.push_back(options.organization.size() - 1);
         for (size_t level = 1; level + 1 < options.organization.size(); level++)

@@ -14,23 +14,19 @@ namespace {
 
 void note(const std::string &text) { std::fprintf(stderr, "thermocline: %s\n", text.c_str()); }
 
-struct Misuse : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
 // "FROM:TO", either may be missing.
 template <class Number> void parse_range(const std::string &text, Number &from, Number &to) {
     const size_t colon = text.find(':');
     const auto parse = [&](const std::string &part, Number &value) {
         if (!part.empty() && !CLI::detail::lexical_cast(part, value))
-            throw Misuse("not FROM:TO: " + text);
+            throw TraceMisuse("not FROM:TO: " + text);
     };
     if (colon == text.npos)
-        throw Misuse("not FROM:TO: " + text);
+        throw TraceMisuse("not FROM:TO: " + text);
     parse(text.substr(0, colon), from);
     parse(text.substr(colon + 1), to);
     if (!(from <= to))
-        throw Misuse("nothing lies within " + text);
+        throw TraceMisuse("nothing lies within " + text);
 }
 
 struct Options {
@@ -98,7 +94,7 @@ int do_export(const Options &o) {
         double from = 0, to = 1e9;
         parse_range(o.time, from, to);
         if (from < 0 || to > 1e9)
-            throw Misuse("a time is from 0 to 1e9 seconds");
+            throw TraceMisuse("a time is from 0 to 1e9 seconds");
         region.from_ns = uint64_t(from * 1e9);
         region.to_ns = uint64_t(to * 1e9);
     }
@@ -111,8 +107,8 @@ int do_export(const Options &o) {
     if (threads.empty())
         throw TraceError(trace.name() + " has no records: nothing is exported");
     if (o.thread < 0 && threads.size() > 1)
-        throw TraceError(trace.name() + " has " + std::to_string(threads.size()) +
-                         " threads, and the format has one: choose with --thread");
+        throw TraceMisuse(trace.name() + " has " + std::to_string(threads.size()) +
+                          " threads, and the format has one: choose with --thread");
     const uint32_t thread = o.thread < 0 ? threads[0] : uint32_t(o.thread);
     Cursor &cursor = trace.cursor(thread, region);
     ForeignOutput output(o.output, o.force);
@@ -120,7 +116,7 @@ int do_export(const Options &o) {
     if (o.thread >= 0) {
         const auto known = trace.threads();
         if (std::find(known.begin(), known.end(), thread) == known.end())
-            throw TraceError(trace.name() + " has no thread " + std::to_string(thread));
+            throw TraceMisuse(trace.name() + " has no thread " + std::to_string(thread));
     }
     output.finish();
     if (trace.cut_off())
@@ -163,7 +159,7 @@ int run(int argc, char **argv) {
     } catch (const CLI::Success &help) {
         return app.exit(help);
     } catch (const CLI::ParseError &error) {
-        throw Misuse(std::string(error.what()) + ": see thermocline-trace --help");
+        throw TraceMisuse(std::string(error.what()) + ": see thermocline-trace --help");
     }
     return collect ? do_collect(o) : info ? do_info(o) : import ? do_import(o) : do_export(o);
 }
@@ -175,7 +171,7 @@ int main(int argc, char **argv) {
     std::signal(SIGPIPE, SIG_IGN);
     try {
         return run(argc, argv);
-    } catch (const Misuse &error) {
+    } catch (const TraceMisuse &error) {
         note(error.what());
         return 2;
     } catch (const TraceError &error) {
