@@ -29,7 +29,8 @@ nlohmann::json survey(const std::string &path, const Region &region) {
     }
     return {{"threads", threads.size()},    {"references", references},
             {"instructions", instructions}, {"touched_bytes", pages.size() * page_bytes},
-            {"cut_off", trace.cut_off()},   {"meta", trace.tables().meta}};
+            {"cut_off", trace.cut_off()},   {"owners", trace.tables().owners},
+            {"meta", trace.tables().meta}};
 }
 
 } // namespace thermocline

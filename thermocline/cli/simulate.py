@@ -98,7 +98,7 @@ def simulate(
         return
     _print(answers, against)
     _notes(answers, found.name, found.cpu.cores)
-    _next(answers, plans, machine)
+    _next(answers, machine)
 
 
 def _fidelity(text: str) -> "Fidelity":
@@ -257,19 +257,15 @@ def _notes(answers: "Sequence[Answer]", machine: str, cores: int) -> None:
             output.note(sentence)
 
 
-def _next(answers: "Sequence[Answer]", plans: "Sequence[NamedPlan]", machine: str) -> None:
+def _next(answers: "Sequence[Answer]", machine: str) -> None:
     from thermocline.cli import output
 
-    best = min(answers, key=lambda answer: answer.seconds)
-    command = best.row.trace.survey["meta"].get("command") or ["CMD"]
+    guided = [answer for answer in answers if answer.row.plan]
+    command = answers[0].row.trace.survey["meta"].get("command") or ["CMD"]
     if not isinstance(command, list):
         command = [command]
-    guide = next(
-        (n for n in plans if "guided" in best.row.configured.json["placement"]["name"]), None
-    )
-    if guide is not None:
-        output.next_step("thermocline", "run", "--plan", guide.path, "--", *command)
-    elif not plans:
-        output.next_step("thermocline", "profile", "--machine", machine, "--", *command)
+    if guided:
+        best = min(guided, key=lambda answer: answer.seconds)
+        output.next_step("thermocline", "run", "--plan", best.row.plan, "--", *command)
     else:
-        output.next_hint(f"{best.row.label} was fastest: try other plans or capacities against it")
+        output.next_step("thermocline", "profile", "--machine", machine, "--", *command)

@@ -43,6 +43,7 @@ class Row:
     label: str  # the scheme's name, with its plan's if there are several
     capacity: str  # as asked for; empty: the machine's own
     near_bytes: int | None
+    plan: str  # the file of a guided scheme's
     configured: config.Configured
 
 
@@ -105,7 +106,8 @@ def rows(
                     if guide and len(plans) > 1:
                         label = f"{scheme.name}[{guide.plan.strategy}]"
                     text = capacity.text if capacity else ""
-                    made.append(Row(trace, label, text, mine.near_bytes, configured))
+                    path = guide.path if guide else ""
+                    made.append(Row(trace, label, text, mine.near_bytes, path, configured))
     labels = [
         row.label for row in made if row.trace is traces[0] and row.capacity == made[0].capacity
     ]

@@ -1,0 +1,226 @@
+"""`thermocline simulate`, with the native simulator and traces written here."""
+
+import json
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thermocline.errors import Misuse
+from thermocline.machine import store
+from thermocline.simulation import config, runner, scale, scheme
+
+from .raw_trace import Ref, write
+from .test_cli import KNL, answer, call, fails, ok
+
+STREAM, RANDOM = "a.out!stream@a.c:1", "a.out!random@a.c:2"
+
+
+def trace(path: Path, threads: int = 1, count: int = 6000) -> Path:
+    """A stream of one site, random places of another, in equal parts."""
+    streams = []
+    for thread in range(threads):
+        rng = random.Random(thread)
+        base = thread << 32
+        refs = []
+        for i in range(count):
+            if i % 2:
+                refs.append(Ref(base + (1 << 28) + 64 * i, 0, gap=2))
+            else:
+                refs.append(Ref(base + (1 << 30) + 64 * rng.randrange(1 << 14), 1, i % 4 == 0))
+        streams.append(refs)
+    return write(path, streams, [STREAM, RANDOM, "(stack)"])
+
+
+def plan(path: Path, fast: str, strategy: str = "thermos") -> Path:
+    path.write_text(
+        f'format = 1\nstrategy = "{strategy}"\nmachine = "knl-7230"\ndefault_tier = 1\n'
+        f'sites = [{{tier = 0, key = "{fast}"}}]\n'
+    )
+    return path
+
+
+def rows(text: str) -> dict[str, dict[str, Any]]:
+    return {row["scheme"]: row for row in answer(text)["rows"]}
+
+
+def traffic(row: dict[str, Any]) -> int:
+    return sum(t["read_bytes"] + t["write_bytes"] for t in row["result"]["tiers"])
+
+
+def test_schemes_side_by_side(tmp_path: Path) -> None:
+    trace(tmp_path / "t")
+    plan(tmp_path / "p.plan", RANDOM)
+    done = call(
+        tmp_path, "simulate", "t", *KNL, "--plan", "p.plan", "--capacity", "40%",
+        "--scheme", "first-touch,membrain,all-fast,all-slow,knl-cache,alloy,random",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "vs first-touch" in lines[0]
+    assert [line.split()[1] for line in lines[2:9]] == [
+        "first-touch", "membrain", "all-fast", "all-slow", "knl-cache", "alloy", "random",
+    ]  # fmt: skip
+    assert "1 of knl-7230's 64 cores" in done.stderr
+    assert "next: thermocline run --plan p.plan -- ./a.out" in done.stderr
+
+
+def test_traffic_goes_where_the_scheme_says(tmp_path: Path) -> None:
+    trace(tmp_path / "t")
+    plan(tmp_path / "p.plan", RANDOM)
+    found = rows(
+        ok(
+            tmp_path, "simulate", "t", *KNL, "--plan", "p.plan", "--no-prefetcher", "--json",
+            "--scheme", "first-touch,membrain,all-fast,all-slow,knl-cache",
+        )
+    )  # fmt: skip
+    assert found["all-fast"]["near_share"] == 1
+    assert found["all-slow"]["near_share"] == 0
+    # Flat organisations move the same bytes; a cache moves more.
+    flat = {traffic(found[name]) for name in ("first-touch", "membrain", "all-fast", "all-slow")}
+    assert len(flat) == 1
+    assert traffic(found["knl-cache"]) > flat.pop()
+    sites = {site["key"]: site for site in found["membrain"]["result"]["sites"]}
+    assert sites[RANDOM]["tiers"][1]["read_bytes"] == 0
+    assert sites[STREAM]["tiers"][0]["read_bytes"] == 0
+    assert sites[STREAM]["tiers"][1]["read_bytes"] == 3000 * 64
+    # Stalls and energy are of this run and no other.
+    result = found["membrain"]["result"]
+    stalled = sum(site["stall_seconds"] for site in result["sites"])
+    assert 0 < stalled < result["seconds"]
+    energy = result["energy"]
+    assert energy["joules"] == pytest.approx(energy["memory_joules"] + energy["core_joules"])
+    assert energy["energy_delay"] == pytest.approx(energy["joules"] * result["seconds"])
+    assert energy["memory_joules"] == pytest.approx(
+        sum(tier["energy_joules"] for tier in result["tiers"])
+    )
+
+
+def test_runs_repeat_exactly_and_seeds_differ(tmp_path: Path) -> None:
+    trace(tmp_path / "t", threads=2)
+
+    def once(seed: str, jobs: str) -> dict[str, Any]:
+        text = ok(
+            tmp_path, "simulate", "t", *KNL, "--capacity", "50%", "--json",
+            "--scheme", "random,first-touch", "--seed", seed, "--jobs", jobs,
+        )  # fmt: skip
+        found: dict[str, Any] = rows(text)["random"]["result"]
+        del found["host_seconds"]
+        return found
+
+    first = once("1", "1")
+    assert first == once("1", "2")
+    assert first != once("2", "2")
+
+
+def test_capacities_and_plans_multiply(tmp_path: Path) -> None:
+    trace(tmp_path / "t")
+    plan(tmp_path / "a.plan", RANDOM, "thermos")
+    plan(tmp_path / "b.plan", STREAM, "hotset")
+    text = ok(
+        tmp_path, "simulate", "t", *KNL, "--plan", "a.plan", "--plan", "b.plan", "--json",
+        "--capacity", "20%,60%", "--scheme", "first-touch,membrain", "--baseline", "first-touch",
+    )  # fmt: skip
+    found = answer(text)["rows"]
+    assert [(row["capacity"], row["scheme"]) for row in found] == [
+        (capacity, name)
+        for capacity in ("20%", "60%")
+        for name in ("first-touch", "membrain[thermos]", "membrain[hotset]")
+    ]
+    assert [row["speedup"] for row in found if row["scheme"] == "first-touch"] == [1, 1]
+    resident = [row["result"]["tiers"][0]["resident_bytes"] for row in found]
+    assert resident[0] < resident[3]
+
+
+def test_screening_says_so(tmp_path: Path) -> None:
+    trace(tmp_path / "t")
+    done = call(tmp_path, "simulate", "t", *KNL, "--fidelity", "screening")
+    assert done.returncode == 0, done.stderr
+    assert "screening fidelity" in done.stderr
+
+
+def test_a_budget_stops_early(tmp_path: Path) -> None:
+    trace(tmp_path / "t")
+    found = rows(ok(tmp_path, "simulate", "t", *KNL, "--budget", "1000", "--json"))
+    assert found["first-touch"]["result"]["references"] == 1000
+    assert any("budget" in note for note in found["first-touch"]["result"]["notes"])
+
+
+def test_complaints_are_one_line(tmp_path: Path) -> None:
+    trace(tmp_path / "t")
+    plan(tmp_path / "p.plan", RANDOM)
+    plan(tmp_path / "other.plan", "b.out!main@b.c:9")
+    assert "did you mean first-touch" in fails(
+        tmp_path, 2, "simulate", "t", *KNL, "--scheme", "frist-touch"
+    )
+    assert "no option" in fails(
+        tmp_path, 2, "simulate", "t", *KNL, "--scheme", "first-touch*flat:share=1"
+    )
+    assert "needs a plan" in fails(tmp_path, 2, "simulate", "t", *KNL, "--scheme", "membrain")
+    assert "another program" in fails(
+        tmp_path, 2, "simulate", "t", *KNL, "--scheme", "membrain", "--plan", "other.plan"
+    )
+    assert "no scheme is guided" in fails(tmp_path, 2, "simulate", "t", *KNL, "--plan", "p.plan")
+    assert "--baseline" in fails(tmp_path, 2, "simulate", "t", *KNL, "--baseline", "alloy")
+    assert "organisation.share" in fails(
+        tmp_path, 1, "simulate", "t", *KNL, "--scheme", "first-touch*memory-cache:share=2"
+    )
+    (tmp_path / "foreign").write_bytes(b"\x7fELF" + bytes(5000))
+    assert "foreign" in fails(tmp_path, 1, "simulate", "foreign", *KNL)
+    assert "no-such" in fails(tmp_path, 1, "simulate", "no-such", *KNL)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("thermocline")]
+
+
+def test_a_cut_off_trace_is_read_to_its_last_chunk(tmp_path: Path) -> None:
+    whole = trace(tmp_path / "t", count=20_000).read_bytes()
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
+    done = call(tmp_path, "simulate", "cut", *KNL)
+    assert done.returncode == 0, done.stderr
+    assert "cut off" in done.stderr
+
+
+def test_bad_configurations_name_the_field(tmp_path: Path) -> None:
+    path = trace(tmp_path / "t")
+    setting = config.Setting(store.find("knl-7230"), 1, 1 << 20)
+    good = config.configure(setting, path, scheme.parse("first-touch"), None).json
+    for field, value, said in (
+        ("cpu", {**good["cpu"], "width": 0}, "cpu.width"),
+        ("caches", [], "caches"),
+        ("seed", "one", "seed"),
+        ("unheard", 1, "unheard is not known"),
+        ("placement", {"name": "guided", "default_tier": 5}, "tier 5"),
+        ("organisation", {"name": "round"}, "no organisation 'round'"),
+        ("memories", [{"name": "x"}], "x"),
+    ):
+        with pytest.raises(Exception, match=said):
+            runner.run_all([{**good, field: value}], lambda number, references: None)
+
+
+def test_a_machine_shrinks_to_the_threads() -> None:
+    knl = store.find("knl-7230")
+    half = scale.fit(knl, 32, False)
+    assert (half.cores, half.factor) == (32, Fraction(1, 2))
+    json = config.configure(
+        config.Setting(knl, 32, 1 << 30), Path("t"), scheme.parse("first-touch"), None
+    ).json
+    full = config.configure(
+        config.Setting(knl, 64, 1 << 30), Path("t"), scheme.parse("first-touch"), None
+    ).json
+    for ours, whole in zip(json["memories"], full["memories"], strict=True):
+        rate = [m["channels"] / m["dram"]["burst_cycles"] for m in (ours, whole)]
+        assert rate[0] / rate[1] == pytest.approx(0.5, rel=0.01)
+    with pytest.raises(Misuse, match="65 threads"):
+        scale.fit(knl, 65, False)
+
+
+def test_a_program_that_sleeps_in_near_memory_is_faster_where_bandwidth_counts(
+    tmp_path: Path,
+) -> None:
+    # 32 threads that stream: MCDRAM has almost five times DDR4's bandwidth.
+    streams = [[Ref((t << 32) + 64 * i, 0, gap=0) for i in range(3000)] for t in range(32)]
+    write(tmp_path / "t", streams, [STREAM])
+    found = rows(ok(tmp_path, "simulate", "t", *KNL, "--scheme", "all-slow,all-fast", "--json"))
+    assert found["all-fast"]["speedup"] > 2
+    assert json.dumps(found["all-fast"]["result"]["notes"]) == "[]"
