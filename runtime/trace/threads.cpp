@@ -131,8 +131,12 @@ bool trace_start(const Config &config, const char **why) {
         to.ways = from.ways;
         to.line_bytes = from.line;
         to.shared = from.shared;
-        if (from.line != 1u << TC_LINE_SHIFT || !to.valid() || !SetIndex::exact(to.sets())) {
+        if (from.line != 1u << TC_LINE_SHIFT || !to.valid()) {
             *why = "cache lines have to be 64 bytes, and a cache a multiple of its ways' lines";
+            return false;
+        }
+        if (level == 0 && !SetIndex::exact(to.sets())) {
+            *why = "a first cache level of more than 2^23 sets needs a power of two of them";
             return false;
         }
         if (level == 0 ? from.shared : to.shared < model.geometry[level - 1].shared) {

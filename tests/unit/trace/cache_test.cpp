@@ -7,6 +7,7 @@
 using thermocline::Cache;
 using thermocline::CacheGeometry;
 using thermocline::CacheLine;
+using thermocline::SetIndex;
 
 static void expect_lru(uint32_t ways, uint64_t sets, unsigned seed) {
     CacheGeometry geometry{sets * ways * 64, ways, 64, false};
@@ -76,6 +77,21 @@ TEST(sixteen_ways) { expect_lru(16, 32, 5); }
 TEST(more_ways_than_a_word_orders) { expect_lru(20, 32, 6); }
 TEST(one_set) { expect_lru(16, 1, 7); }
 TEST(sets_no_power_of_two) { expect_lru(15, 77, 8); }
+TEST(set_index_is_the_remainder) {
+    std::mt19937_64 random(9);
+    for (uint64_t sets : {1, 2, 3, 64, 77, 1000, 65535, 65536, 8388607, 8388608}) {
+        expect_true(SetIndex::exact(sets));
+        for (unsigned i = 0; i < 10000; i++) {
+            // Where the next multiple begins, errors would show first.
+            uint64_t line = random() >> (64 - CacheLine::line_bits);
+            uint64_t edge = line / sets * sets;
+            for (uint64_t each : {line, edge, edge ? edge - 1 : 0})
+                expect_eq(SetIndex(sets).of(each), each % sets);
+        }
+    }
+    expect_true(!SetIndex::exact(8388609));
+    expect_true(SetIndex::exact(uint64_t(1) << 30));
+}
 TEST(geometry_that_does_not_divide_is_invalid) {
     expect_true(!CacheGeometry{}.valid());
     expect_true(!(CacheGeometry{1000, 3, 64, false}.valid()));

@@ -203,6 +203,8 @@ TEST(refuses_what_it_cannot_model) {
     expect_true(!tc::trace_start(config, &why));
     expect_true(!tc::trace_start(config_of({{1000, 3, 64, false}}), &why));
     expect_true(!tc::trace_start(config_of({l1, l3, l2}), &why));
+    uint64_t sets = (uint64_t(1) << 23) + 1;
+    expect_true(!tc::trace_start(config_of({{sets * 64, 1, 64, false}}), &why));
 }
 
 // Threads: nothing is lost of what is counted before any cache.
