@@ -51,16 +51,33 @@ static TC_PRESERVE void record_each(tc_recorder *recorder, uintptr_t address, co
     }
 }
 
-// The same, with a short way if both lines are known: a program may use an object that
-// lies so all the time.
+// As miss, for the parts of the recorder that save no more registers than they need.
+[[gnu::noinline]] static TC_PRESERVE tc_way *fetch(Recorder &r, uint64_t line) {
+    tc_way *way = nullptr;
+    guarded(r, [&] { way = bring_in(r, line, UINT64_MAX); });
+    return way;
+}
+
+// The same where the lines are of different sets: neither makes room for the other, so both
+// can be there before the first is counted.
 static TC_PRESERVE void record_straddling(tc_recorder *recorder, uintptr_t address,
                                           const tc_group *group, uint64_t stamp) {
     Recorder &r = whole(recorder);
     uint64_t line = address >> TC_LINE_SHIFT;
     tc_way *low = filter_entry(r, line), *high = filter_entry(r, line + 1);
-    if (low->line != line || high->line != line + 1) [[unlikely]]
-        [[clang::musttail]] return record_each(recorder, address, group, stamp);
     uint64_t edge = -address % line_bytes;
+    if (low->line != line || high->line != line + 1) {
+        if (model.first.sets() == 1) [[unlikely]]
+            [[clang::musttail]] return record_each(recorder, address, group, stamp);
+        // In the order in which they are touched.
+        bool high_first = group->references[0].offset >= edge;
+        if (high_first && high->line != line + 1)
+            high = fetch(r, line + 1);
+        if (low->line != line)
+            low = fetch(r, line);
+        if (!high_first && high->line != line + 1)
+            high = fetch(r, line + 1);
+    }
     for (uint32_t i = 0; i < group->count; i++, stamp += TC_STAMPS_PER_REFERENCE) {
         tc_reference reference = group->references[i];
         uint64_t start = reference.offset, end = start + (reference.bytes_and_store >> 1);
