@@ -61,6 +61,11 @@ class Hierarchy {
         return level;
     }
 
+    // The line will be referred to soon: its set in the last level comes into the host's caches.
+    void expect(uint32_t core, uint64_t line) const {
+        caches_[size_t(core) * levels_ + levels_ - 1].prefetch(line);
+    }
+
     // Brings a line as far as a level, as a prefetcher does.
     uint32_t prefetch(uint32_t core, uint32_t level, uint64_t line, uint32_t owner,
                       Writebacks &out) {

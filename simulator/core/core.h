@@ -6,6 +6,7 @@
 //   Access access(core, line, reference, Ps at)    the caches' contents change here
 //   Ps request(access.below, core, fill, Ps at)    the line is asked for; its arrival or never
 //   void abandon(access.below, Ps at)               in place of that: nobody will wait for it
+//   void expect(core, line)                         it will be referred to soon
 //   Ps horizon()                                    no later than the next event of anything else
 #pragma once
 #include "simulator/core/fills.h"
@@ -110,6 +111,7 @@ template <class Source, class Below> class Core {
         statistics_.instructions += slots_;
         statistics_.references++;
         references_++;
+        below_.expect(number_, line_);
         return true;
     }
 

@@ -41,6 +41,7 @@ template <class Memory> class Router {
     }
 
     Ps next() const { return later_.empty() ? never : later_.front().at; }
+    bool holds(uint32_t memory) const { return !held_[memory].empty(); }
     bool quiet() const { return reads_ == 0 && later_.empty() && waiting_ == 0; }
 
     // Hands on all whose time has come; calls changed(memory) for each memory that got some.
@@ -80,6 +81,9 @@ template <class Memory> class Router {
             waiting_--;
         }
     }
+
+    // All memories have been advanced to this, at most.
+    Ps advanced() const { return *std::max_element(advanced_.begin(), advanced_.end()); }
 
     // Of each tier: by owner, and how long reads took from their sending to their return.
     const std::vector<TierUse> &use(uint32_t tier) const { return use_[tier]; }

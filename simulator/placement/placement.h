@@ -32,6 +32,9 @@ class Placement {
         return {table_[at].node, table_[at].frame + address % page_bytes};
     }
 
+    // The address will be asked for soon: for the host's caches.
+    void expect(uint64_t address) const { __builtin_prefetch(&table_[home(address / page_bytes)]); }
+
     const PlacementStatistics &statistics() const { return statistics_; }
 
   private:

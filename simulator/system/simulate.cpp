@@ -78,7 +78,8 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
         summary.latency.push_back(system.router().latency(tier));
     }
     for (Memory &memory : memories)
-        summary.memories.push_back(memory.statistics(std::max(summary.time, system.now() + 1)));
+        summary.memories.push_back(
+            memory.statistics(std::max(summary.time, system.router().advanced())));
     summary.owners = trace.tables().owners;
     summary.organisation = system.organisation().statistics();
     summary.organisation["name"] = config.organisation;

@@ -41,7 +41,7 @@ template <class Source, template <class> class Organisation, class Memory> class
           prefetchers_(sources.size(), Prefetcher(config.prefetcher)), placement_(placement),
           links_(config.link, config.sockets), router_(config.nodes, memories, config.sockets),
           organisation_(config.organisation, router_), threads_on_(cores),
-          schedule_(uint32_t(sources.size() + 1 + memories.size())),
+          schedule_(uint32_t(sources.size())), next_(memories.size(), never),
           memory_level_(uint32_t(config.levels.size())) {
         found_.found.resize(memory_level_ + 1);
         cores_.reserve(sources.size());
@@ -54,24 +54,29 @@ template <class Source, template <class> class Organisation, class Memory> class
 
     // Runs to the end; progress(references, Ps) is called now and then.
     template <class Progress> void run(Progress progress) {
-        const uint32_t threads = uint32_t(cores_.size()), router = threads;
-        for (uint64_t step = 1; schedule_.first_time() != never; step++) {
-            const uint32_t first = schedule_.first();
-            const Ps now = now_ = schedule_.first_time();
-            if (first < threads) {
-                schedule_.set(first, cores_[first].run());
-            } else if (first == router) {
-                router_.run(now, [&](uint32_t memory) { look_at(memory); });
-                schedule_.set(router, router_.next());
+        // What a core or an organisation makes of an event in a memory reaches a memory no sooner
+        // than that, so that memories can go ahead by so much at a time.
+        const Ps ahead = std::max<Ps>(config_.latency.back(), 1);
+        for (uint64_t events = 1;; events++) {
+            const Ps core = schedule_.first_time(), sent = router_.next();
+            now_ = std::min({core, sent, memory_next_});
+            if (now_ == never)
+                break;
+            if (core == now_) {
+                const uint32_t thread = schedule_.first();
+                schedule_.set(thread, cores_[thread].run());
+            } else if (sent == now_) {
+                router_.run(now_, [&](uint32_t memory) { look_at(memory); });
             } else {
-                const uint32_t memory = first - threads - 1;
-                router_.advance(memory, now + 1,
-                                [&](uint64_t token, Ps at) { completed(token, at, now); });
+                const uint32_t memory = memory_first_;
+                const Ps step =
+                    router_.holds(memory) ? 1 : ahead; // what waits for room enters at once
+                router_.advance(memory, std::min({core, sent, now_ + step}),
+                                [&](uint64_t token, Ps at) { completed(token, at); });
                 look_at(memory);
-                schedule_.set(router, router_.next());
             }
-            if (step % 65536 == 0)
-                progress(references(), now);
+            if (events % 65536 == 0)
+                progress(references(), now_);
         }
         for (Core &core : cores_)
             if (!core.done() || !router_.quiet())
@@ -79,7 +84,6 @@ template <class Source, template <class> class Organisation, class Memory> class
         progress(references(), time());
     }
 
-    Ps now() const { return now_; } // what everybody has been served to, at least
     Ps time() const {
         Tick last = 0;
         for (const Core &core : cores_)
@@ -93,7 +97,12 @@ template <class Source, template <class> class Organisation, class Memory> class
     const Links &links() const { return links_; }
 
     // --- What a core asks for (core.h). ---
-    Ps horizon() const { return schedule_.second_time(); }
+    Ps horizon() const { return std::min({schedule_.second_time(), router_.next(), memory_next_}); }
+    // The line will be referred to soon: for the host's caches.
+    void expect(uint32_t thread, uint64_t line) const {
+        hierarchy_.expect(threads_on_[thread], line);
+        placement_.expect(line * memory_line_bytes);
+    }
 
     Access access(uint32_t thread, uint64_t line, const Reference &reference, Ps at) {
         Writebacks writebacks;
@@ -172,8 +181,6 @@ template <class Source, template <class> class Organisation, class Memory> class
             const uint32_t from = socket(thread), to = demand.node % config_.sockets;
             organisation_.demand(demand, links_.carry(from, to, at + config_.latency.back()));
         }
-        if (writebacks.count > 0)
-            schedule_.set(uint32_t(cores_.size()), router_.next());
     }
 
     // Asks memory for a line, once.
@@ -186,10 +193,9 @@ template <class Source, template <class> class Organisation, class Memory> class
         const uint32_t from = socket(transfer.demand.core);
         const uint32_t to = transfer.demand.node % config_.sockets;
         organisation_.demand(transfer.demand, links_.ask(from, to, at + config_.latency.back()));
-        schedule_.set(uint32_t(cores_.size()), router_.next());
     }
 
-    void completed(uint64_t token, Ps at, Ps now) {
+    void completed(uint64_t token, Ps at) {
         const Answer answer = organisation_.completed(token, at);
         if (answer.token == nobody)
             return;
@@ -200,12 +206,17 @@ template <class Source, template <class> class Organisation, class Memory> class
                                      answer.at + config_.nodes[node].path);
         transfers_.arrives(index, here, [&](uint32_t thread, uint32_t fill) {
             cores_[thread].arrived(fill, here);
-            schedule_.set(thread, std::min(schedule_.time(thread), now));
+            schedule_.set(thread, std::min(schedule_.time(thread), now_));
         });
     }
 
     void look_at(uint32_t memory) {
-        schedule_.set(uint32_t(cores_.size()) + 1 + memory, memories_[memory].next());
+        next_[memory] = memories_[memory].next();
+        memory_first_ = 0;
+        for (uint32_t each = 1; each < next_.size(); each++)
+            if (next_[each] < next_[memory_first_])
+                memory_first_ = each;
+        memory_next_ = next_[memory_first_];
     }
     uint32_t socket(uint32_t thread) const {
         return threads_on_[thread] / (config_.cores / config_.sockets);
@@ -227,7 +238,10 @@ template <class Source, template <class> class Organisation, class Memory> class
     Organisation<Router> organisation_;
     Transfers transfers_;
     std::vector<uint32_t> threads_on_;
-    Schedule schedule_; // threads, the router, memories
+    Schedule schedule_;    // threads
+    std::vector<Ps> next_; // of each memory
+    uint32_t memory_first_ = 0;
+    Ps memory_next_ = never;
     const uint32_t memory_level_;
     Ps now_ = 0;
     CacheStatistics found_;

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-MAGIC, VERSION, MAX_RECORDS = 0x57524354, 1, 2000
+MAGIC, VERSION, MAX_RECORDS, RECORD_BYTES = 0x57524354, 1, 2000, 24
 META, STATICS, OWNERS, RECORDS, END = 1, 2, 3, 5, 7
 
 
@@ -56,23 +56,43 @@ def write(
     producers: Sequence[Sequence[int]] = ((),),
 ) -> Path:
     """A whole stream; `producers` of each static instruction."""
-    out = _chunk(META, json.dumps({"command": ["./a.out"]}).encode(), 1)
-    out += _chunk(STATICS, _statics(producers), len(producers))
-    out += _chunk(OWNERS, _names(owners), len(owners))
-    ends = b""
-    for thread, references in enumerate(threads):
-        executed = 0
-        for begin in range(0, len(references), MAX_RECORDS):
-            part = references[begin : begin + MAX_RECORDS]
-            payload = b"".join(
-                struct.pack(
-                    "<QIIII", r.address, r.instruction, r.owner, r.gap, r.store << 4 | r.size << 5
-                )
-                for r in part
+    packed = [
+        b"".join(
+            struct.pack(
+                "<QIIII", r.address, r.instruction, r.owner, r.gap, r.store << 4 | r.size << 5
             )
-            out += _chunk(RECORDS, payload, len(part), thread, executed)
-            executed += sum(r.gap + 1 for r in part)
-        ends += struct.pack("<QQQQ", thread, executed, len(references), 0)
-    out += _chunk(END, ends, len(threads))
-    path.write_bytes(out)
+            for r in references
+        )
+        for references in threads
+    ]
+    steps = [[r.gap + 1 for r in references] for references in threads]
+    path.write_bytes(_stream(packed, steps, owners, producers))
     return path
+
+
+def write_records(path: Path, threads: Sequence[bytes], step: int, owners: Sequence[str]) -> None:
+    """The same of records that are packed already, each `step` instructions after the last."""
+    steps = [[step] * (len(records) // RECORD_BYTES) for records in threads]
+    path.write_bytes(_stream(threads, steps, owners, ((),)))
+
+
+def _stream(
+    threads: Sequence[bytes],
+    steps: Sequence[Sequence[int]],
+    owners: Sequence[str],
+    producers: Sequence[Sequence[int]],
+) -> bytes:
+    out = [_chunk(META, json.dumps({"command": ["./a.out"]}).encode(), 1)]
+    out.append(_chunk(STATICS, _statics(producers), len(producers)))
+    out.append(_chunk(OWNERS, _names(owners), len(owners)))
+    ends = b""
+    for thread, (records, mine) in enumerate(zip(threads, steps, strict=True)):
+        executed = 0
+        for begin in range(0, len(mine), MAX_RECORDS):
+            part = mine[begin : begin + MAX_RECORDS]
+            payload = records[begin * RECORD_BYTES : (begin + len(part)) * RECORD_BYTES]
+            out.append(_chunk(RECORDS, payload, len(part), thread, executed))
+            executed += sum(part)
+        ends += struct.pack("<QQQQ", thread, executed, len(mine), 0)
+    out.append(_chunk(END, ends, len(threads)))
+    return b"".join(out)

@@ -1,0 +1,120 @@
+"""How fast the simulator is: references and device requests a second of its own processor time.
+
+The traces are made here: random places (every reference a device request), streams, and a mix
+that mostly hits the caches; on the machine of Ryoo 2017 (HBM2 + DDR3), made as small as the
+trace's threads.  Reading the trace is part of the time.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from thermocline import paths
+from thermocline.machine import store
+from thermocline.simulation import config, runner, scheme
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "python"))
+raw_trace: Any = import_module("raw_trace")
+
+RECORD = np.dtype(
+    [("address", "<u8"), ("instruction", "<u4"), ("owner", "<u4"), ("gap", "<u4"), ("word", "<u4")]
+)
+MACHINE = "ryoo-hbm-ddr3"
+OWNERS = ["a.out!first@a.c:1", "a.out!second@a.c:2"]
+Addresses = npt.NDArray[np.uint64]
+SIZE = 1 << 29  # of the memory that random places are in
+
+
+@dataclass(frozen=True)
+class Case:
+    """A trace's shape."""
+
+    name: str
+    count: int  # references of each thread
+    threads: int
+    gap: int
+    make: Callable[[np.random.Generator, int], Addresses]
+
+
+def random_places(rng: np.random.Generator, count: int) -> Addresses:
+    return rng.integers(0, SIZE // 8, count, dtype=np.uint64) * np.uint64(8)
+
+
+def stream(_: np.random.Generator, count: int) -> Addresses:
+    return np.arange(count, dtype=np.uint64) * np.uint64(8)
+
+
+def mostly_hits(rng: np.random.Generator, count: int) -> Addresses:
+    near = rng.integers(0, 1024, count, dtype=np.uint64) * np.uint64(8)
+    return np.where(rng.random(count) < 0.02, random_places(rng, count), near)
+
+
+CASES = [
+    Case("random, 1 thread", 1_000_000, 1, 9, random_places),
+    Case("random, 8 threads", 125_000, 8, 9, random_places),
+    Case("stream, 1 thread", 4_000_000, 1, 3, stream),
+    Case("98 % hits, 1 thread", 4_000_000, 1, 3, mostly_hits),
+]
+
+
+def write(case: Case, path: Path) -> None:
+    """The raw stream, by numpy: millions of references take a second."""
+    rng = np.random.default_rng(7)
+    threads = []
+    for thread in range(case.threads):
+        records = np.zeros(case.count, RECORD)
+        records["address"] = case.make(rng, case.count) + np.uint64((thread + 1) << 32)
+        store_bit = (rng.random(case.count) < 0.25).astype(np.uint32)
+        records["word"] = store_bit << 4 | 8 << 5
+        records["gap"] = case.gap
+        records["owner"] = records["address"] >> np.uint64(20) & np.uint64(1)
+        threads.append(records)
+    raw_trace.write_records(path, [r.tobytes() for r in threads], case.gap + 1, OWNERS)
+
+
+def run(file: Path) -> tuple[dict[str, Any], float]:
+    """The answer, and the user time that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    program = paths.library("thermocline-simulator")
+    done = subprocess.run([program, file], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def main() -> None:
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    print(f"{'':<36} {'references/s':>14} {'device requests/s':>18}")
+    with tempfile.TemporaryDirectory(prefix="thermocline-bench-") as scratch:
+        for case in CASES:
+            trace, file = Path(scratch) / "trace", Path(scratch) / "config"
+            write(case, trace)
+            found = runner.survey(trace)
+            touched = int(found["touched_bytes"])
+            for name in ("first-touch", "alloy"):
+                setting = config.Setting(
+                    store.find(MACHINE), case.threads, touched, near_bytes=touched // 4
+                )
+                configured = config.configure(setting, trace, scheme.parse(name), None)
+                file.write_text(json.dumps(configured.json))
+                runs = [run(file) for _ in range(repeats)]
+                seconds = median(time for _, time in runs)
+                answer = runs[0][0]
+                print(
+                    f"{case.name + ', ' + name:<36} {answer['references'] / seconds:>14,.0f}"
+                    f" {answer['device_requests'] / seconds:>18,.0f}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
