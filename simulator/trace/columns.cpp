@@ -29,13 +29,6 @@ template <class Value> void append(std::vector<uint8_t> &to, const std::vector<V
     to.insert(to.end(), bytes, bytes + column.size() * sizeof(Value));
 }
 
-// Differences as planes of bytes: the high ones are alike, which zstd sees only so.
-void append_planes(std::vector<uint8_t> &to, const std::vector<uint32_t> &column) {
-    for (unsigned shift = 0; shift < 32; shift += 8)
-        for (uint32_t value : column)
-            to.push_back(uint8_t(value >> shift));
-}
-
 } // namespace
 
 void check_names(const Reference &r, const TableSizes &sizes) {
@@ -166,9 +159,24 @@ void Encoder::encode(std::span<const Reference> records, std::vector<uint8_t> &p
         uint32_t(owners_.size()),    uint32_t(bytes_.size()), uint32_t(clocks_.size())};
     payload.resize(sizeof counts);
     std::memcpy(payload.data(), &counts, sizeof counts);
-    append(payload, instructions_), append(payload, kinds_), append(payload, control_);
-    append(payload, jumps_), append_planes(payload, deltas_), append(payload, absolutes_);
-    append(payload, gaps_), append(payload, long_gaps_), append(payload, owners_);
+    ends_.clear();
+    const auto end = [&](size_t column_bytes) {
+        constexpr size_t large = 2048; // less does not pay for codes of its own
+        if (column_bytes >= large)
+            ends_.push_back(payload.size());
+    };
+    append(payload, instructions_), append(payload, kinds_);
+    append(payload, control_), end(control_.size());
+    append(payload, jumps_), end(jumps_.size() * 2);
+    // Differences as planes of bytes: the high ones are alike, which zstd sees only so.
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        for (uint32_t delta : deltas_)
+            payload.push_back(uint8_t(delta >> shift));
+        end(deltas_.size());
+    }
+    append(payload, absolutes_), end(absolutes_.size() * 8);
+    append(payload, gaps_), append(payload, long_gaps_), end(gaps_.size());
+    append(payload, owners_), end(owners_.size() * 4);
     append(payload, bytes_), append(payload, clocks_);
 }
 

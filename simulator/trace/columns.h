@@ -58,6 +58,8 @@ class Encoder {
   public:
     // At most max_records; the payload before compression.
     void encode(std::span<const Reference>, std::vector<uint8_t> &payload);
+    // Where large columns of the last payload end.
+    std::span<const size_t> ends() const { return ends_; }
 
   private:
     uint16_t habit_of(const Reference &);
@@ -78,6 +80,7 @@ class Encoder {
     std::vector<uint16_t> jumps_;
     std::vector<uint32_t> instructions_, deltas_, long_gaps_, owners_, bytes_;
     std::vector<uint64_t> absolutes_, clocks_;
+    std::vector<size_t> ends_;
 };
 
 // Gives a chunk's records back, some at a time.

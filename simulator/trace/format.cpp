@@ -53,15 +53,24 @@ thread_local std::unique_ptr<ZSTD_DCtx, FreeExpander> expander;
 
 } // namespace
 
-void compress(Bytes plain, int level, std::vector<uint8_t> &stored) {
+void compress(Bytes plain, int level, std::vector<uint8_t> &stored, std::span<const size_t> ends) {
     if (!compressor)
         compressor.reset(ZSTD_createCCtx());
-    stored.resize(ZSTD_compressBound(plain.size()));
-    const size_t size = ZSTD_compressCCtx(compressor.get(), stored.data(), stored.size(),
-                                          plain.data(), plain.size(), level);
-    if (ZSTD_isError(size))
-        throw TraceError(std::string("zstd can't compress: ") + ZSTD_getErrorName(size));
-    stored.resize(size);
+    constexpr size_t block_head = 16; // more than zstd's 3 bytes, for each end
+    stored.resize(ZSTD_compressBound(plain.size()) + block_head * (ends.size() + 1));
+    ZSTD_outBuffer out{stored.data(), stored.size(), 0};
+    ZSTD_inBuffer in{plain.data(), 0, 0};
+    size_t left = ZSTD_CCtx_reset(compressor.get(), ZSTD_reset_session_and_parameters);
+    if (!ZSTD_isError(left))
+        left = ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, level);
+    for (size_t i = 0; i <= ends.size() && !ZSTD_isError(left); i++) {
+        in.size = i < ends.size() ? ends[i] : plain.size();
+        left = ZSTD_compressStream2(compressor.get(), &out, &in,
+                                    i < ends.size() ? ZSTD_e_flush : ZSTD_e_end);
+    }
+    if (left != 0)
+        throw TraceError(std::string("zstd can't compress: ") + ZSTD_getErrorName(left));
+    stored.resize(out.pos);
 }
 
 void expand(Bytes stored, std::vector<uint8_t> &plain, size_t plain_bytes) {

@@ -76,7 +76,10 @@ uint64_t end_checksum(uint64_t index_offset);
 // Whether a header can be one: what follows it is then read, and its checksum compared.
 bool plausible(const ChunkHeader &);
 
-void compress(Bytes plain, int level, std::vector<uint8_t> &stored);
+// As one frame of zstd; its blocks end at `ends` too, so that what is unlike gets codes of its
+// own, and what can't be compressed is copied.
+void compress(Bytes plain, int level, std::vector<uint8_t> &stored,
+              std::span<const size_t> ends = {});
 void expand(Bytes stored, std::vector<uint8_t> &plain, size_t plain_bytes);
 
 } // namespace thermocline

@@ -39,8 +39,8 @@ void TraceWriter::write(const void *data, size_t bytes) {
     offset_ += bytes;
 }
 
-void TraceWriter::put(ChunkHeader header, Bytes plain) {
-    compress(plain, options_.level, stored_);
+void TraceWriter::put(ChunkHeader header, Bytes plain, std::span<const size_t> ends) {
+    compress(plain, options_.level, stored_, ends);
     header.plain_bytes = uint32_t(plain.size());
     header.stored_bytes = uint32_t(stored_.size());
     header.checksum = chunk_checksum(header, stored_);
@@ -128,7 +128,7 @@ void TraceWriter::flush(uint32_t number, Thread &thread) {
     encoder_.encode(thread.records, plain_);
     if (plain_.size() > max_plain_bytes)
         throw TraceError("thread " + std::to_string(number) + "'s chunk is too large");
-    put(thread.header, plain_);
+    put(thread.header, plain_, encoder_.ends());
     thread.records.clear();
 }
 

@@ -46,7 +46,7 @@ class TraceWriter {
     };
     void append(uint32_t number, Thread &, const Reference &);
     void flush(uint32_t number, Thread &);
-    void put(ChunkHeader, Bytes plain);
+    void put(ChunkHeader, Bytes plain, std::span<const size_t> ends = {});
     void write(const void *, size_t);
 
     std::string path_, aside_;
