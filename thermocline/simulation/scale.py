@@ -13,6 +13,8 @@ from typing import Any
 from thermocline.errors import Misuse
 from thermocline.machine.model import Machine
 
+LINE = 64
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -67,8 +69,13 @@ def memory(json: dict[str, Any], scale: Scale) -> dict[str, Any]:
     if "link" in json:
         link = dict(json["link"])
         share = scale.factor / scale.sockets
-        for name in ("request_bandwidth", "response_bandwidth"):
-            link[name] = max(1, int(link[name] * share))
+        # A narrower link sends a line more slowly; its latency gives that back.
+        for way, sent in (("request", 0), ("response", LINE)):
+            whole_rate = link[f"{way}_bandwidth"]
+            rate = max(1, int(whole_rate * share))
+            added = (link["header_bytes"] + sent) * (1e12 / rate - 1e12 / whole_rate)
+            link[f"{way}_bandwidth"] = rate
+            link[f"{way}_ps"] = max(0, round(link[f"{way}_ps"] - added))
         scaled["link"] = link
     if "nvm" in json:
         nvm = dict(json["nvm"])
