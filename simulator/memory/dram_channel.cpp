@@ -18,13 +18,6 @@ DramChannel::DramChannel(const DramConfig &config, const std::optional<NvmConfig
                          uint32_t index)
     : config_(config), index_(index), banks_per_rank_(config.banks_per_rank()),
       banks_(config.banks()), groups_(config.ranks * config.bank_groups) {
-    burst_shift_ = std::countr_zero(config.burst_bytes);
-    group_shift_ = std::countr_zero(config.bank_groups);
-    const uint32_t columns = config.row_bytes / config.burst_bytes;
-    line_shift_ = std::countr_zero(std::clamp(64 / config.burst_bytes, 1u, columns));
-    column_shift_ = std::countr_zero(columns) - line_shift_;
-    bank_shift_ = std::countr_zero(config.banks_per_group);
-    rank_shift_ = std::countr_zero(config.ranks);
     for (bool write : {false, true}) {
         Queue &queue = queue_[write];
         const uint32_t size = write ? config.queues.writes : config.queues.reads;
@@ -56,21 +49,6 @@ DramChannel::DramChannel(const DramConfig &config, const std::optional<NvmConfig
     std::copy_n(r_w, 3, read_to_write_);
     std::copy_n(w_r, 3, write_to_read_);
     std::copy_n(r_r, 3, write_to_write_);
-}
-
-DramPlace DramChannel::locate(uint64_t local) const {
-    auto take = [&](uint32_t bits) {
-        const uint64_t field = local & ((uint64_t(1) << bits) - 1);
-        local >>= bits;
-        return uint32_t(field);
-    };
-    take(burst_shift_);
-    const uint32_t in_line = take(line_shift_), group = take(group_shift_);
-    const uint32_t column = take(column_shift_) << line_shift_ | in_line;
-    const uint32_t in_group = take(bank_shift_), rank = take(rank_shift_);
-    const uint32_t row = uint32_t(local);
-    const uint32_t bank = (group + (in_group << group_shift_)) ^ (row & (banks_per_rank_ - 1));
-    return {row, column, uint8_t(rank * banks_per_rank_ + bank)};
 }
 
 void DramChannel::enter(Cycle cycle, DramPlace place, bool write, uint32_t ticket,

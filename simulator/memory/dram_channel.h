@@ -6,6 +6,7 @@
 // looks only at candidates: the earliest cycle in which one is allowed is the next event.
 #pragma once
 #include "simulator/memory/config.h"
+#include "simulator/memory/dram_layout.h"
 #include "simulator/memory/nvm_module.h"
 #include "simulator/memory/request.h"
 #include <algorithm>
@@ -26,12 +27,6 @@ struct Command {
     bool operator==(const Command &) const = default;
 };
 
-struct DramPlace {
-    uint32_t row;
-    uint32_t column;
-    uint8_t bank; // within the channel: rank * banks_per_rank + bank
-};
-
 struct DramCounts {
     uint64_t reads = 0, writes = 0, activates = 0, refreshes = 0;
     uint64_t hits = 0, misses = 0, conflicts = 0;
@@ -50,7 +45,6 @@ class DramChannel {
     // With a module of NVM on the same bus, if there is a configuration of one.
     DramChannel(const DramConfig &config, const std::optional<NvmConfig> &nvm, uint32_t index);
 
-    DramPlace locate(uint64_t local) const; // of a byte of the channel
     bool room(bool write, uint32_t bursts) const { return queue_[write].free.size() >= bursts; }
 
     // A burst enters.  Everything before `cycle` happens first.
@@ -140,7 +134,6 @@ class DramChannel {
     const uint32_t index_;
     const uint32_t banks_per_rank_;
     uint32_t banks_, groups_; // of the channel; NVM is one more group
-    uint32_t burst_shift_, line_shift_, group_shift_, column_shift_, bank_shift_, rank_shift_;
 
     Queue queue_[2];
     bool draining_ = false;

@@ -6,8 +6,9 @@
 namespace thermocline {
 
 Memory::Memory(const MemoryConfig &config)
-    : config_(config), clock_ps_(config.dram.clock_ps),
-      burst_shift_(std::countr_zero(config.dram.burst_bytes)) {
+    : config_(config), layout_(config.dram), clock_ps_(config.dram.clock_ps),
+      burst_shift_(std::countr_zero(config.dram.burst_bytes)), clock_divider_(config.dram.clock_ps),
+      channel_divider_(config.channels) {
     const uint64_t granules[2] = {config.interleave_bytes,
                                   config.nvm ? config.nvm->interleave_bytes : 1 << 20};
     for (int part : {0, 1})
@@ -19,14 +20,15 @@ Memory::Memory(const MemoryConfig &config)
     largest_request_ = (bursts - 1) * config.dram.burst_bytes;
     channels_.reserve(config.channels);
     for (uint32_t channel = 0; channel < config.channels; channel++)
-        channels_.emplace_back(config.dram, config.nvm, channel);
-    next_.assign(config.channels, never);
-    estimated_.assign(config.channels, false);
+        if (config.fidelity == Fidelity::faithful)
+            channels_.emplace_back(config.dram, config.nvm, channel);
+        else
+            screening_.emplace_back(config.dram, config.nvm);
+    next_.assign(channels_.size(), never);
+    estimated_.assign(channels_.size(), false);
     if (config.link)
         link_.emplace(*config.link);
 }
-
-Cycle Memory::cycle_at(Ps time) const { return time / clock_ps_ + (time % clock_ps_ != 0); }
 
 Memory::Bursts Memory::bursts(const Request &request) const {
     const bool nvm = request.address >= config_.nvm_base;
@@ -37,18 +39,21 @@ Memory::Bursts Memory::bursts(const Request &request) const {
 Memory::Burst Memory::burst(uint64_t number, bool nvm) const {
     const uint64_t granule = number >> granule_shift_[nvm];
     const uint64_t within = number & ((uint64_t(1) << granule_shift_[nvm]) - 1);
-    const uint64_t outer = granule / config_.channels;
+    const uint64_t outer = channel_divider_.divide(granule);
     return {uint32_t(granule - outer * config_.channels), (outer << granule_shift_[nvm] | within)
                                                               << burst_shift_};
 }
 
 bool Memory::accepts(const Request &request) const {
-    return link_ ? link_->waiting.size() < config_.link->entries : room(request);
+    return link_ ? link_->waiting.size() < config_.link->entries : room(request, now_cycle_);
 }
 
-bool Memory::room(const Request &request) const {
+bool Memory::room(const Request &request, Cycle now) const {
     const auto [first, last, nvm] = bursts(request);
     auto fits = [&, nvm = nvm](uint32_t channel, uint32_t count) {
+        if (!screening_.empty())
+            return nvm ? screening_[channel].room_nvm(now, request.write, count)
+                       : screening_[channel].room(now, request.write, count);
         return nvm ? channels_[channel].room_nvm(request.write, count)
                    : channels_[channel].room(request.write, count);
     };
@@ -65,10 +70,42 @@ bool Memory::room(const Request &request) const {
     return true;
 }
 
-void Memory::push(const Request &request) {
-    Traffic &traffic = traffic_[request.address >= config_.nvm_base][unsigned(request.purpose)];
+void Memory::count(const Request &request, bool nvm) {
+    Traffic &traffic = traffic_[nvm][unsigned(request.purpose)];
     (request.write ? traffic.writes : traffic.reads)++;
     (request.write ? traffic.write_bytes : traffic.read_bytes) += request.bytes;
+}
+
+Ps Memory::admit(const Request &request) {
+    Ps now = std::max(request.arrival, now_);
+    const auto [first, last, nvm] = bursts(request);
+    if (screening_.empty() || link_ || nvm || first != last) {
+        Request waiting = request;
+        step(now);
+        while (!accepts(waiting))
+            step(now = next_event());
+        waiting.arrival = now;
+        push(waiting);
+        return now;
+    }
+    // Screening one burst: all in one go.
+    const Burst to = burst(first, false);
+    ScreeningChannel &channel = screening_[to.channel];
+    const Cycle wanted = cycle_at(now), cycle = channel.wait(wanted, request.write);
+    if (cycle != wanted)
+        now = (cycle - 1) * clock_ps_ + 1;
+    now_ = now;
+    now_cycle_ = cycle;
+    count(request, false);
+    const Cycle done = channel.enter(cycle, layout_.locate(to.local), request.write);
+    if (!request.write)
+        traffic_[0][unsigned(request.purpose)].read_latency.add(done * clock_ps_ - now);
+    completions_.push_back({request.token, (request.write ? cycle : done) * clock_ps_});
+    return now;
+}
+
+void Memory::push(const Request &request) {
+    count(request, request.address >= config_.nvm_base);
     if (!link_) {
         enter(request, request.arrival);
         return;
@@ -77,7 +114,27 @@ void Memory::push(const Request &request) {
     link_->waiting.push_back({request, link_->request.send(request.arrival, bytes)});
 }
 
+// Screening: the end is known at once.
+void Memory::screen(const Request &request, Ps at) {
+    const Cycle cycle = cycle_at(at);
+    const auto [first, last, nvm] = bursts(request);
+    Cycle done = cycle;
+    for (uint64_t number = first; number <= last; number++) {
+        const Burst to = burst(number, nvm);
+        ScreeningChannel &channel = screening_[to.channel];
+        done = std::max(done, nvm ? channel.enter_nvm(cycle, to.local, request.write)
+                                  : channel.enter(cycle, layout_.locate(to.local), request.write));
+    }
+    const Slot read = {request.token, request.arrival, 0, 0, request.bytes, request.purpose, nvm};
+    complete(request.token, (request.write ? cycle : done) * clock_ps_,
+             request.write ? nullptr : &read);
+}
+
 void Memory::enter(const Request &request, Ps at) {
+    if (!screening_.empty()) {
+        screen(request, at);
+        return;
+    }
     const Cycle cycle = cycle_at(at);
     const auto [first, last, nvm] = bursts(request);
     const Slot read = {request.token, request.arrival, 0,  uint32_t(last - first + 1),
@@ -100,7 +157,7 @@ void Memory::enter(const Request &request, Ps at) {
         if (nvm)
             channel.enter_nvm(cycle, to.local, request.write, slot, finished_);
         else
-            channel.enter(cycle, channel.locate(to.local), request.write, slot, finished_);
+            channel.enter(cycle, layout_.locate(to.local), request.write, slot, finished_);
         next_[to.channel] = cycle;
         estimated_[to.channel] = true;
     }
@@ -140,7 +197,7 @@ void Memory::run(uint32_t channel, Cycle before) {
 }
 
 void Memory::run_all(Cycle before) {
-    for (uint32_t channel = 0; channel < config_.channels; channel++)
+    for (uint32_t channel = 0; channel < channels_.size(); channel++)
         if (next_[channel] < before)
             run(channel, before);
     collect();
@@ -155,11 +212,11 @@ void Memory::deliver(Ps until) {
         if (at >= until)
             return;
         run_all(cycle_at(at));
-        if (room(first.request)) {
+        if (room(first.request, cycle_at(at))) {
             enter(first.request, at);
             link_->waiting.pop_front();
         } else {
-            link_->blocked_until = next_command();
+            link_->blocked_until = next_command(cycle_at(at));
         }
     }
 }
@@ -178,9 +235,11 @@ void Memory::return_responses(Ps until) {
     }
 }
 
-Ps Memory::next_command() {
+Ps Memory::next_command(Cycle now) {
     Cycle least = never;
-    for (uint32_t channel = 0; channel < config_.channels; channel++) {
+    for (ScreeningChannel &channel : screening_)
+        least = std::min(least, channel.next(now));
+    for (uint32_t channel = 0; channel < channels_.size(); channel++) {
         if (estimated_[channel]) {
             next_[channel] = channels_[channel].next();
             estimated_[channel] = false;
@@ -190,10 +249,10 @@ Ps Memory::next_command() {
     return least == never ? never : least * clock_ps_ + 1;
 }
 
-Ps Memory::next() {
-    if (!completions_.empty())
-        return now_;
-    Ps next = next_command();
+Ps Memory::next() { return completions_.empty() ? next_event() : now_; }
+
+Ps Memory::next_event() {
+    Ps next = next_command(now_cycle_);
     if (link_ && !link_->waiting.empty())
         next = std::min(next, std::max(link_->waiting.front().ready, link_->blocked_until) + 1);
     if (link_ && !link_->responses.empty())
@@ -202,14 +261,25 @@ Ps Memory::next() {
 }
 
 void Memory::advance(Ps until, std::vector<Completion> &done) {
+    step(until);
+    if (done.empty())
+        done.swap(completions_);
+    else
+        done.insert(done.end(), completions_.begin(), completions_.end());
+    completions_.clear();
+}
+
+void Memory::step(Ps until) {
     if (link_)
         deliver(until);
-    run_all(cycle_at(until));
+    if (!channels_.empty())
+        run_all(cycle_at(until));
     if (link_)
         return_responses(until);
-    now_ = std::max(now_, until);
-    done.insert(done.end(), completions_.begin(), completions_.end());
-    completions_.clear();
+    if (until > now_) {
+        now_cycle_ = cycle_at(until);
+        now_ = until;
+    }
 }
 
 void Memory::record(std::vector<Command> *commands) {
@@ -218,18 +288,19 @@ void Memory::record(std::vector<Command> *commands) {
 }
 
 Statistics Memory::statistics(Ps until) {
-    std::vector<Completion> done;
-    advance(until, done);
-    completions_ = done;
-    for (uint32_t channel = 0; channel < config_.channels; channel++)
+    step(until);
+    for (uint32_t channel = 0; channel < channels_.size(); channel++)
         run(channel, cycle_at(until)); // idle ones too: they refresh
+    collect();
     Statistics all;
     all.until = until;
     all.dram.traffic = traffic_[0];
     all.nvm.traffic = traffic_[1];
     double open_ns = 0;
-    for (const DramChannel &channel : channels_) {
-        const DramCounts dram = channel.counts(cycle_at(until));
+    for (uint32_t channel = 0; channel < config_.channels; channel++) {
+        const bool screening = !screening_.empty();
+        const DramCounts dram = screening ? screening_[channel].counts(cycle_at(until))
+                                          : channels_[channel].counts(cycle_at(until));
         all.dram.read_bursts += dram.reads;
         all.dram.write_bursts += dram.writes;
         all.row_hits += dram.hits;
@@ -240,7 +311,8 @@ Statistics Memory::statistics(Ps until) {
         all.answered += dram.answered;
         all.merged += dram.merged;
         open_ns += double(dram.open_cycles) * clock_ps_ / 1000;
-        const NvmCounts nvm = channel.nvm_counts();
+        const NvmCounts nvm =
+            screening ? screening_[channel].nvm_counts() : channels_[channel].nvm_counts();
         all.nvm.read_bursts += nvm.reads;
         all.nvm.write_bursts += nvm.writes;
         all.media_reads += nvm.media_reads;

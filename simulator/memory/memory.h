@@ -5,7 +5,7 @@
 //   while (!memory.accepts(request))         // the queue is full: wait for it
 //       memory.advance(t = memory.next(), done);
 //   request.arrival = t;
-//   memory.push(request);
+//   memory.push(request);                    // or all of it at once: memory.admit(request)
 //
 // Arrival times never fall, and no request arrives before a time that has been advanced to.  What
 // happens depends on the requests alone, not on how often advance is called.  Completions are
@@ -15,9 +15,11 @@
 // from nvm_base() on are the NVM's.  Two Memories never share anything.
 #pragma once
 #include "simulator/memory/config.h"
+#include "simulator/memory/divider.h"
 #include "simulator/memory/dram_channel.h"
 #include "simulator/memory/link.h"
 #include "simulator/memory/request.h"
+#include "simulator/memory/screening_channel.h"
 #include "simulator/memory/statistics.h"
 #include <vector>
 
@@ -30,6 +32,9 @@ class Memory {
     // Whether the request would find room at the time that was last advanced to.
     bool accepts(const Request &request) const;
     void push(const Request &request); // accepts() is true
+    // Waits for room from the arrival on, then pushes: the time at which it did, to which all has
+    // been advanced.  What completed meanwhile comes with the next advance.
+    Ps admit(const Request &request);
     // A time by which something may happen: too early perhaps, never too late.  `never` if no
     // request is under way.
     Ps next();
@@ -61,25 +66,36 @@ class Memory {
         bool nvm;
     };
 
-    Cycle cycle_at(Ps time) const; // the first edge that is not before
+    Cycle cycle_at(Ps time) const { // the first edge that is not before
+        return time == now_ ? now_cycle_ : clock_divider_.divide(time + clock_ps_ - 1);
+    }
     Bursts bursts(const Request &request) const;
     Burst burst(uint64_t number, bool nvm) const;
-    bool room(const Request &request) const;
+    bool room(const Request &request, Cycle now) const;
     void run(uint32_t channel, Cycle before);
     void run_all(Cycle before);
     void enter(const Request &request, Ps at);
+    void screen(const Request &request, Ps at);
+    void count(const Request &request, bool nvm);
+    void step(Ps until);
+    Ps next_event();
     void complete(uint64_t token, Ps at, const Slot *read);
     void collect();
     void deliver(Ps until);
     void return_responses(Ps until);
-    Ps next_command();
+    Ps next_command(Cycle now);
 
     const MemoryConfig config_;
+    const DramLayout layout_;
     const uint32_t clock_ps_, burst_shift_;
+    const Divider clock_divider_, channel_divider_;
     uint32_t granule_shift_[2]; // bursts in a unit of interleaving: DRAM, NVM
     uint32_t largest_request_;
     Ps now_ = 0;
+    Cycle now_cycle_ = 0; // the first edge that is not before
+    // One of the two is empty.  Asking a screening channel for room makes it forget the past.
     std::vector<DramChannel> channels_;
+    mutable std::vector<ScreeningChannel> screening_;
     std::vector<Cycle> next_;     // of each channel: the next command, or earlier
     std::vector<bool> estimated_; // next_ is perhaps too early
     std::vector<Slot> slots_;
