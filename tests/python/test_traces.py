@@ -13,6 +13,7 @@ import pytest
 
 from thermocline import traces
 
+from .conftest import GOLDEN
 from .raw_trace import Ref, write
 from .test_cli import answer, call, fails, ok
 
@@ -179,3 +180,16 @@ def test_complaints_are_one_line(
 def test_the_tool_says_what_it_prints_as_json(tmp_path: Path) -> None:
     path = collected(tmp_path, references(100))
     assert json.loads(traces.call("info", path))["format"] == "thermocline-trace"
+
+
+def test_a_trace_of_version_1_is_still_read(tmp_path: Path) -> None:
+    form = ("--format", "ramulator2-loadstore", "--thread", "0")
+    ok(tmp_path, "trace", "export", *form, "-o", "x", str(GOLDEN / "version1.trace"))
+    assert (tmp_path / "x").read_text() == (GOLDEN / "version1.trace.txt").read_text()
+    found = answer(
+        ok(tmp_path, "trace", "info", str(GOLDEN / "version1.trace"), "--count", "--json")
+    )
+    assert [thread["references"] for thread in found["threads"]] == [301, 8]
+    assert [row["stores"] for row in found["owners"]] == [0, 0, 1]
+    assert found["threads"][0]["instructions"] == 150 * 4 + 301
+    assert found["meta"]["command"] == ["./a.out"]
