@@ -158,6 +158,7 @@ SimulationConfig parse_simulation(const Json &json) {
     config.trace = all.text("trace");
     if (const Json *region = all.find("region"))
         read_region(Object(*region, "region"), config.region);
+    config.skip = all.number_or("skip", 0, 0, UINT64_MAX);
     config.budget = all.number_or("budget", 0, 0, UINT64_MAX);
     config.threads = uint32_t(all.number_or("threads", 0, 0, max_cores));
     read_cpu(Object(all.at("cpu"), "cpu"), config);

@@ -53,7 +53,8 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
         memories.emplace_back(each);
     std::vector<TraceThread> sources;
     for (uint32_t thread : threads)
-        sources.emplace_back(trace.cursor(thread, config.region), trace.tables(), config.budget);
+        sources.emplace_back(trace.cursor(thread, config.region), trace.tables(), config.skip,
+                             config.budget);
 
     RunSummary summary;
     summary.thread_cores = cores_of(threads.size(), config);

@@ -16,6 +16,7 @@ struct TierConfig {
 struct SimulationConfig {
     std::string trace;
     Region region;
+    uint64_t skip = 0;           // references of each thread, at the trace's beginning
     uint64_t budget = 0;         // references of each thread; 0: all
     uint32_t threads = 0;        // 0: those of the trace; of a stream, wait for so many
     std::vector<uint32_t> cores; // of each thread; the rest in order

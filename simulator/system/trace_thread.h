@@ -8,9 +8,9 @@ namespace thermocline {
 
 class TraceThread {
   public:
-    // `budget`: references at most; 0: all.
-    TraceThread(Cursor &cursor, const Tables &tables, uint64_t budget)
-        : cursor_(&cursor), resolver_(tables), left_(budget ? budget : UINT64_MAX) {}
+    // `skip`: references to leave out first; `budget`: at most so many then, or 0: all.
+    TraceThread(Cursor &cursor, const Tables &tables, uint64_t skip, uint64_t budget)
+        : cursor_(&cursor), resolver_(tables), skip_(skip), left_(budget ? budget : UINT64_MAX) {}
 
     bool next(Reference &reference, Producers &producers) {
         for (const Reference *record; left_ > 0 && (record = cursor_->next());) {
@@ -19,6 +19,10 @@ class TraceThread {
             if (record->event != TraceEvent::reference) {
                 if (record->event == TraceEvent::window_begin)
                     skipped_ += record->skipped();
+                continue;
+            }
+            if (skip_ > 0) {
+                skip_--;
                 continue;
             }
             left_--;
@@ -46,7 +50,7 @@ class TraceThread {
 
     Cursor *cursor_;
     DependenceResolver resolver_;
-    uint64_t left_, skipped_ = 0;
+    uint64_t skip_, left_, skipped_ = 0;
 };
 
 } // namespace thermocline

@@ -136,9 +136,16 @@ def test_capacities_and_plans_multiply(tmp_path: Path) -> None:
 
 def test_screening_says_so(tmp_path: Path) -> None:
     trace(tmp_path / "t")
-    done = call(tmp_path, "simulate", "t", *KNL, "--fidelity", "screening")
+    schemes = ("--scheme", "first-touch,all-slow")
+    done = call(tmp_path, "simulate", "t", *KNL, *schemes, "--fidelity", "screening")
     assert done.returncode == 0, done.stderr
     assert "screening fidelity" in done.stderr
+    assert done.stderr.count("off faithful timing, on 3 windows") == 2
+    text = ok(tmp_path, "simulate", "t", *KNL, *schemes, "--fidelity", "screening", "--json")
+    errors = [row["screening_error"] for row in rows(text).values()]
+    assert all(-0.5 < error < 0.5 and error != 0 for error in errors)
+    faithful = ok(tmp_path, "simulate", "t", *KNL, *schemes, "--json")
+    assert [row["screening_error"] for row in rows(faithful).values()] == [None, None]
 
 
 def test_a_budget_stops_early(tmp_path: Path) -> None:

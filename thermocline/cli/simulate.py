@@ -178,6 +178,7 @@ def _as_json(answers: "Sequence[Answer]", against: str, machine: str) -> dict[st
                 "speedup": speedup,
                 "relative_energy_delay": energy_delay,
                 "near_share": answer.near_share,
+                "screening_error": answer.screening_error,
                 "result": answer.json,
             }
         )
@@ -244,6 +245,11 @@ def _notes(answers: "Sequence[Answer]", machine: str, cores: int) -> None:
                 f"{machine} does not say, so this was assumed: {', '.join(configured.assumed)}"
             )
         sentences += answer.json["notes"]
+        if answer.screening_error is not None:
+            sentences.append(
+                f"{answer.row.label}: screening is {100 * answer.screening_error:+.1f} % off"
+                f" faithful timing, on {len(comparison.WINDOWS)} windows of {answer.row.trace.path}"
+            )
         if answer.json["unrecorded_instructions"]:
             share = answer.json["instructions"] / (
                 answer.json["instructions"] + answer.json["unrecorded_instructions"]

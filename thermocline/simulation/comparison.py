@@ -13,6 +13,10 @@ from thermocline.simulation import config, runner
 from thermocline.simulation.scale import Scale
 from thermocline.simulation.scheme import Scheme
 
+# Where screening is checked, as parts of the trace, and what part of it is, in all.
+WINDOWS = (1 / 8, 1 / 2, 7 / 8)
+WINDOW_SHARE = 16
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -45,6 +49,7 @@ class Row:
     near_bytes: int | None
     plan: str  # the file of a guided scheme's
     configured: config.Configured
+    faithful: dict[str, Any] | None  # of a screening row: the same by faithful timing
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,7 @@ class Answer:
 
     row: Row
     json: dict[str, Any]
+    screening_error: float | None = None  # of its time, on windows, against faithful timing
 
     @property
     def seconds(self) -> float:
@@ -68,6 +74,8 @@ class Answer:
 
 def survey(paths: Sequence[Path]) -> list[Trace]:
     """Looks at each trace once."""
+    if Path("-") in paths:
+        raise Misuse("a trace is read more than once: record it to a file first")
     traces = [Trace(path, runner.survey(path)) for path in paths]
     for trace in traces:
         if trace.references == 0:
@@ -107,7 +115,15 @@ def rows(
                         label = f"{scheme.name}[{guide.plan.strategy}]"
                     text = capacity.text if capacity else ""
                     path = guide.path if guide else ""
-                    made.append(Row(trace, label, text, mine.near_bytes, path, configured))
+                    faithful = None
+                    if mine.fidelity == "screening":
+                        exact = replace(mine, fidelity="faithful")
+                        faithful = config.configure(
+                            exact, trace.path, scheme, guide.plan if guide else None
+                        ).json
+                    made.append(
+                        Row(trace, label, text, mine.near_bytes, path, configured, faithful)
+                    )
     labels = [
         row.label for row in made if row.trace is traces[0] and row.capacity == made[0].capacity
     ]
@@ -126,12 +142,35 @@ def _check_plan(named: NamedPlan, trace: Trace) -> None:
 
 
 def run(made: Sequence[Row], progress: runner.Progress, jobs: int | None) -> list[Answer]:
-    """Simulates; equal configurations run once."""
-    texts = [json.dumps(row.configured.json, sort_keys=True) for row in made]
-    unique = list(dict.fromkeys(texts))
+    """Simulates; equal configurations run once.  Screening is checked against faithful timing."""
+    windows = [_windows(row) for row in made]
+    wanted = [[row.configured.json, *own] for row, own in zip(made, windows, strict=True)]
+    texts = [[json.dumps(each, sort_keys=True) for each in row] for row in wanted]
+    unique = list(dict.fromkeys(text for row in texts for text in row))
     answers = runner.run_all([json.loads(text) for text in unique], progress, jobs)
     by_text = dict(zip(unique, answers, strict=True))
-    return [Answer(row, by_text[text]) for row, text in zip(made, texts, strict=True)]
+    found = []
+    for row, own in zip(made, texts, strict=True):
+        seconds = [float(by_text[text]["seconds"]) for text in own[1:]]
+        error = None
+        if seconds:  # faithful ones, then the same by screening
+            half = len(seconds) // 2
+            error = sum(seconds[half:]) / sum(seconds[:half]) - 1
+        found.append(Answer(row, by_text[own[0]], error))
+    return found
+
+
+def _windows(row: Row) -> list[dict[str, Any]]:
+    """Three windows of the trace, by faithful timing and by screening; none for a faithful row."""
+    if row.faithful is None:
+        return []
+    each = row.trace.references // int(row.trace.survey["threads"])
+    length = max(1, each // (WINDOW_SHARE * len(WINDOWS)))
+    return [
+        {**configured, "skip": int(start * each), "budget": length}
+        for configured in (row.faithful, row.configured.json)
+        for start in WINDOWS
+    ]
 
 
 def baseline_of(answer: Answer, answers: Sequence[Answer], name: str) -> Answer:
