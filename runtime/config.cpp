@@ -192,8 +192,11 @@ const char *Reader::line(char *text) {
     }
     if (strcmp(word, "site") == 0)
         return site(words); // the key runs to the end of the line
-    if (strcmp(word, "report") == 0 || strcmp(word, "profile") == 0) {
-        const char *&prefix = *word == 'r' ? config.report : config.profile;
+    const bool stream = strcmp(word, "stream") == 0;
+    if (stream || strcmp(word, "report") == 0 || strcmp(word, "profile") == 0) {
+        const char *&prefix = stream         ? config.stream
+                              : *word == 'r' ? config.report
+                                             : config.profile;
         prefix = words.rest();
         return prefix ? nullptr : "a path is missing";
     }
@@ -214,6 +217,9 @@ const char *Reader::line(char *text) {
         config.trace = sampler && strcmp(sampler, "trace") == 0;
         if (!config.trace && !(sampler && strcmp(sampler, "none") == 0))
             return "sampler is none or trace";
+    } else if (strcmp(word, "stream-budget") == 0) {
+        if (!words.number(config.stream_budget, uint64_t(1) << 48) || config.stream_budget == 0)
+            return "stream-budget is a number of references, up to 2^48";
     } else if (strcmp(word, "interval-ms") == 0) {
         if (!words.number(number, 3600000) || number == 0)
             return "interval-ms is from 1 to 3600000";
@@ -238,6 +244,8 @@ const char *Reader::finish() {
     const int tiers = static_cast<int>(config.tier_count);
     if (config.default_tier >= tiers || config.nonheap_tier >= tiers)
         return "default-tier or nonheap-tier names a tier that is not there";
+    if (config.stream && !config.trace)
+        return "stream needs sampler trace";
     if (config.heap == HeapMode::guided && (tiers == 0 || config.default_tier < 0))
         return "heap guided needs tiers and a default-tier";
     for (uint32_t i = 0; i < config.site_count; i++)
@@ -287,6 +295,7 @@ void drop_config(Config &config) {
 bool parse_config(char *text, size_t bytes, Config &config, char *error, size_t error_bytes) {
     config = Config{};
     config.interval_ms = 100;
+    config.stream_budget = 100000000;
     config.default_tier = config.nonheap_tier = -1;
     if (!make_table(text, bytes, config)) {
         Line(error, error_bytes) << "the plan has too many lines";

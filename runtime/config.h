@@ -32,6 +32,8 @@ struct PlannedSite {
 struct Config {
     HeapMode heap;
     bool trace;
+    const char *stream;     // the collector's socket, or null: references are sent there
+    uint64_t stream_budget; // references
     uint32_t interval_ms;
     const char *report;  // PREFIX, or null
     const char *profile; // PREFIX, or null

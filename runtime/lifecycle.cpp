@@ -2,6 +2,7 @@
 #include "capacity.h"
 #include "huge_alignment.h"
 #include "own_thread.h"
+#include "recording.h"
 #include "report.h"
 #include "runtime.h"
 #include "sites.h"
@@ -76,7 +77,10 @@ __attribute__((constructor(101))) void begin() {
     start_sampler();
 }
 
-__attribute__((destructor(101))) void end() { write_report(); }
+__attribute__((destructor(101))) void end() {
+    write_report();
+    trace_end();
+}
 
 // The end of a process that skips its destructors.  A vfork child shares our memory and is
 // another process: it writes nothing.
@@ -84,6 +88,7 @@ __attribute__((destructor(101))) void end() { write_report(); }
     if (state.pid == getpid()) {
         write_report();
         finish_profile();
+        trace_end();
     }
     for (;;)
         syscall(SYS_exit_group, status);

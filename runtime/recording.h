@@ -19,6 +19,7 @@ inline bool trace_start(const Config &, const char **why) {
 }
 inline void trace_patch_module(const tc_module *) {}
 inline void trace_forget_module(const tc_module *) {}
+inline void trace_end() {}
 inline void trace_tier_snapshot(Traffic *, unsigned) {}
 
 } // namespace tc

@@ -1,6 +1,7 @@
 // What twins call (record.h).  Compiled without vector registers, like recorder.cpp.
 #include "record.h"
 #include "first_level.h"
+#include "stream.h"
 
 using namespace tc;
 
@@ -22,6 +23,9 @@ static void count(tc_way *way, uint64_t stamp, bool store) {
 }
 
 static void refer(Recorder &r, uint64_t line, uint64_t stamp, bool store) {
+    if (stream_on) [[unlikely]]
+        return stream_reference(r, line << TC_LINE_SHIFT, line_bytes, store, TC_RAW_NO_STATIC,
+                                stamp);
     count(way_of(r, line), stamp, store);
 }
 
@@ -105,6 +109,8 @@ static TC_PRESERVE void record_in_line(tc_recorder *recorder, uintptr_t address,
 // These two need not save the same registers.
 void tc_record_group(tc_recorder *recorder, uintptr_t address, const tc_group *group,
                      uint64_t stamp) {
+    if (stream_on) [[unlikely]]
+        [[clang::musttail]] return stream_group(recorder, address, group, stamp);
     if (address % line_bytes + group->bytes > line_bytes) [[unlikely]]
         [[clang::musttail]] return record_straddling(recorder, address, group, stamp);
     [[clang::musttail]] return record_in_line(recorder, address, group, stamp);

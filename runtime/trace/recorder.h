@@ -27,6 +27,8 @@ struct Waiting {
     CacheLine lines[queue_length << (max_cache_levels - 1)];
 };
 
+struct StreamBuffer;
+
 struct Recorder {
     tc_recorder twins;           // first: what twins see
     alignas(64) tc_way no_way;   // what the filter's empty entries point to
@@ -40,6 +42,7 @@ struct Recorder {
     uint32_t serving;    // a batch is at hand
     uintptr_t stack_low, stack_high;
     Recorder *next;
+    StreamBuffer *stream; // where references go instead (stream.h)
     uint32_t in_use;
     // The program's vector registers, while a batch is at hand.
     alignas(64) unsigned char registers[2752];

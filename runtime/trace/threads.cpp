@@ -3,6 +3,7 @@
 #include "own_memory.h"
 #include "owners.h"
 #include "recorder.h"
+#include "stream.h"
 #include "tier_traffic.h"
 #include "unseen.h"
 #include <pthread.h>
@@ -76,6 +77,7 @@ static Recorder *make() {
 static void end_of_thread(void *p) {
     auto *r = static_cast<Recorder *>(p);
     drain(*r);
+    stream_flush(*r);
     // Twins in destructors that are still to run make themselves a recorder again.
     tc_recorder_here = nullptr;
     r->stack_low = r->stack_high = 0;
@@ -94,8 +96,10 @@ static void after_fork_child() {
                 model.locks[level][i * lock_stride] = 0;
     unseen_after_fork();
     auto *mine = reinterpret_cast<Recorder *>(tc_recorder_here);
+    stream_after_fork(mine);
     for (Recorder *r = model.recorders; r; r = r->next) {
         if (r != mine) {
+            r->stream = nullptr;
             r->busy = 0;
             r->held = nullptr;
             r->serving = 0;
@@ -167,9 +171,13 @@ bool trace_start(const Config &config, const char **why) {
     owners_find_globals();
     unseen_start();
     choose_vectors();
+    if (config.stream && !stream_start(config.stream, config.stream_budget, why))
+        return false;
     model.levels = config.cache_levels;
     return true;
 }
+
+void trace_end() { stream_end(); }
 
 void trace_complete() {
     if (tc_recorder_here)
@@ -283,6 +291,7 @@ tc_recorder *tc_recorder_make(void) {
     r->in_use = 1;
     unlock();
     owners_find_stack(*r);
+    stream_join(*r);
     pthread_setspecific(thread_end, r);
     tc_recorder_here = &r->twins;
     return tc_recorder_here;

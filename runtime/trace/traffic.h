@@ -25,6 +25,9 @@ bool trace_start(const Config &, const char **why);
 void trace_patch_module(const tc_module *);
 void trace_forget_module(const tc_module *);
 
+// The process ends: what is to be sent is sent.
+void trace_end();
+
 // The calling thread's numbers become complete, for a snapshot that another thread takes.
 void trace_complete();
 
