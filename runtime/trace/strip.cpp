@@ -13,14 +13,13 @@
 // Compiled without vector registers, like recorder.cpp.
 #include "record.h"
 #include "recorder.h"
-#include "stream.h"
-#include "strip_cursor.h"
+#include "strip_hits.h"
 
 namespace tc {
 namespace {
 
-constexpr uint64_t few_iterations = 2, first_stretch = 16;
-constexpr uint32_t most_hits = 48;
+constexpr uint64_t few_iterations = 2, short_strip = 8, first_stretch = 16;
+constexpr uint32_t most_hits = 128;
 
 class Strip {
   public:
@@ -45,8 +44,13 @@ class Strip {
         if (iterations > few_iterations) {
             for (uint32_t g = 0; g < count; g++)
                 cursors[g].prepare();
+            bool turns = take_turns();
+            if ((iterations <= short_strip || (!turns && !pays(2))) && all_narrow())
+                return record_narrow();
             if (record_hits())
                 return;
+            if (!turns && !pays(4))
+                return record_plainly(0, iterations);
         }
         for (uint64_t stretch = first_stretch; iterations > few_iterations; stretch *= 2) {
             Entry stopped = record_ahead();
@@ -63,102 +67,50 @@ class Strip {
     }
 
   private:
-    tc_way *way_of(uint64_t line, uint64_t limit) {
-        tc_way *way = filter_entry(r, line);
-        return way->line == line ? way : miss(r, line, limit);
-    }
-
-    [[gnu::always_inline]] static void count_visit(tc_way &way, uint64_t loads, uint64_t stores,
-                                                   uint64_t stamp) {
-        add(way.loads, loads);
-        add(way.stores, stores);
-        way.stamp = stamp > way.stamp ? stamp : way.stamp;
-    }
-
-    static void uncount_visit(tc_way &way, uint64_t loads, uint64_t stores) {
-        add(way.loads, -loads);
-        add(way.stores, -stores);
-    }
-
-    // A line that is in the first level, and what will be counted there.
-    struct Hit {
-        tc_way *way;
-        uint64_t loads, stores, stamp;
-    };
-    struct Hits {
-        uint32_t count;
-        Hit hits[most_hits];
-    };
-
     // Of a short strip, all at once if all lines are in the first level: then the order of
     // entries does not matter.
     bool record_hits() {
         uint64_t lines = 0;
         for (uint32_t g = 0; g < count; g++) {
             const Cursor &c = cursors[g];
-            lines += 2 + (c.pace < line_bytes ? iterations * c.pace / line_bytes : iterations);
-            if ((!c.narrow && !c.in_pieces) || lines > most_hits)
+            uint64_t walks = c.shape == Shape::apart ? c.group->count : 1;
+            lines += walks * (2 + lines_in(c));
+            if (c.shape == Shape::any || lines > most_hits)
                 return false;
         }
-        Hits found;
-        found.count = 0;
+        Hits hits(r, iterations, stamps, base,
+                  static_cast<Hit *>(__builtin_alloca(lines * sizeof(Hit))));
         for (uint32_t g = 0; g < count; g++)
-            if (!find_hits(cursors[g], found))
+            if (!hits.find(cursors[g]))
                 return false;
-        for (uint32_t i = 0; i < found.count; i++) {
-            const Hit &hit = found.hits[i];
-            count_visit(*hit.way, hit.loads, hit.stores, hit.stamp);
-        }
+        hits.count();
         return true;
     }
 
-    [[gnu::always_inline]] bool find_hit(uint64_t line, uint64_t loads, uint64_t stores,
-                                         uint64_t stamp, Hits &found) {
-        constexpr uint64_t without_eviction = 0;
-        tc_way *way = way_of(line, without_eviction);
-        if (!way || found.count == most_hits)
-            return false;
-        found.hits[found.count++] = {way, loads, stores, base + stamp};
+    // About how many lines it enters.
+    uint64_t lines_in(const Cursor &c) const {
+        return c.pace < line_bytes ? iterations * c.pace / line_bytes : iterations;
+    }
+
+    // False if most iterations enter lines, so that looking for those would not pay.
+    bool pays(uint64_t iterations_a_line) const {
+        uint64_t lines = 0;
+        for (uint32_t g = 0; g < count; g++)
+            lines += lines_in(cursors[g]);
+        return iterations_a_line * lines <= iterations * count;
+    }
+
+    bool all_narrow() const {
+        for (uint32_t g = 0; g < count; g++)
+            if (cursors[g].shape != Shape::narrow)
+                return false;
         return true;
     }
 
-    bool find_hits(const Cursor &c, Hits &found) {
-        const tc_strip_group &group = *c.group;
-        uint64_t address = c.start, stamp = c.stamp + TC_STAMPS_PER_REFERENCE * (group.count - 1u);
-        if (!c.narrow)
-            return find_hits_in_pieces(c, found);
-        for (uint64_t i = 0; i < iterations;) {
-            uint64_t here = iterations - i, phase = address % line_bytes;
-            if (c.step != 0) {
-                uint64_t whole = c.steps_in(c.step > 0 ? line_bytes - 1 - phase : phase) + 1;
-                here = whole < here ? whole : here;
-            }
-            i += here;
-            if (!find_hit(line_of(address), here * group.loads, here * group.stores,
-                          (i - 1) * stamps + stamp, found))
+    bool take_turns() const {
+        for (uint32_t g = 0; g < count; g++)
+            if (cursors[g].shift > TC_LINE_SHIFT || cursors[g].step != cursors[0].step)
                 return false;
-            address += here * uint64_t(c.step);
-        }
-        return true;
-    }
-
-    bool find_hits_in_pieces(const Cursor &c, Hits &found) {
-        const tc_strip_group &group = *c.group;
-        uint32_t shift = group.pieces_shift;
-        uint32_t piece_shift = uint32_t(__builtin_ctz(uint32_t(group.bytes) >> shift));
-        uint64_t loads = uint32_t(group.loads) >> shift, stores = uint32_t(group.stores) >> shift;
-        uint64_t address = c.start, pieces = iterations << shift;
-        for (uint64_t j = 0; j < pieces;) {
-            uint64_t here = (line_bytes - address % line_bytes) >> piece_shift;
-            here = here < pieces - j ? here : pieces - j;
-            j += here;
-            uint64_t i = (j - 1) >> shift, piece = (j - 1) & ((uint64_t(1) << shift) - 1);
-            uint64_t last = group.piece_last + piece * group.piece_step;
-            if (!find_hit(line_of(address), here * loads, here * stores,
-                          i * stamps + c.stamp + TC_STAMPS_PER_REFERENCE * last, found))
-                return false;
-            address += here << piece_shift;
-        }
         return true;
     }
 
@@ -252,7 +204,7 @@ class Strip {
         for (uint64_t round = 0; round < rounds; round++)
             for (uint32_t k = 0; k < n; k++) {
                 Turn &turn = turns[k];
-                tc_way *way = way_of(turn.line, turn.limit);
+                tc_way *way = way_of(r, turn.line, turn.limit);
                 if (!way) {
                     stopped = entries.at(k);
                     stopped.iteration += round * period;
@@ -278,7 +230,7 @@ class Strip {
         tc_way *first = nullptr;
         for (uint32_t k = 0; k < c.visit_count; k++) {
             const Visit &visit = c.visits[k];
-            tc_way *way = way_of(c.front + visit.line, limit);
+            tc_way *way = way_of(r, c.front + visit.line, limit);
             if (!way) {
                 if (first)
                     uncount_visit(*first, c.visits[0].loads, c.visits[0].stores);
@@ -313,7 +265,7 @@ class Strip {
                 for (uint64_t line = c.low(at); line <= c.high(at); line++) {
                     if (at > before && line >= c.low(before) && line <= c.high(before))
                         continue;
-                    if (tc_way *way = way_of(line, UINT64_MAX))
+                    if (tc_way *way = way_of(r, line, UINT64_MAX))
                         use(c, line, made, *way);
                 }
         }
@@ -324,7 +276,7 @@ class Strip {
         uint64_t address = c.address(i), stamp = base + i * stamps + c.stamp;
         tc_way *way = nullptr;
         if (c.low(i) == c.high(i)) {
-            way = way_of(line_of(address), UINT64_MAX);
+            way = way_of(r, line_of(address), UINT64_MAX);
             if (!way)
                 return;
             add(way->loads, group.loads);
@@ -338,7 +290,7 @@ class Strip {
             uint64_t last = line_of(start + (reference.bytes_and_store >> 1) - 1);
             for (uint64_t line = line_of(start); line <= last; line++) {
                 if (!way || way->line != line)
-                    way = way_of(line, UINT64_MAX);
+                    way = way_of(r, line, UINT64_MAX);
                 if (!way)
                     continue;
                 bool store = reference.bytes_and_store & 1;
@@ -347,6 +299,21 @@ class Strip {
                 way->stamp = stamp + (line != line_of(start));
             }
         }
+    }
+
+    // The whole strip, of narrow groups only.
+    void record_narrow() {
+        for (uint64_t i = 0; i < iterations; i++, base += stamps)
+            for (uint32_t g = 0; g < count; g++) {
+                Cursor &c = cursors[g];
+                tc_way *way = way_of(r, line_of(c.start), UINT64_MAX);
+                c.start += uint64_t(c.step);
+                if (!way)
+                    continue;
+                add(way->loads, c.group->loads);
+                add(way->stores, c.group->stores);
+                way->stamp = base + c.stamp + TC_STAMPS_PER_REFERENCE * (c.group->count - 1u);
+            }
     }
 
     void record_plainly(uint64_t from, uint64_t to) {
@@ -377,8 +344,6 @@ using namespace tc;
 
 void tc_record_strip(tc_recorder *r, const tc_strip *strip, const tc_walk *walks,
                      uint64_t iterations, uint64_t stamp) {
-    if (stream_on) [[unlikely]]
-        return stream_strip(r, strip, walks, iterations, stamp);
     // As much of the stack as it needs: handlers' stacks may be small.
     auto *cursors = static_cast<Cursor *>(__builtin_alloca(strip->count * sizeof(Cursor)));
     Strip(*reinterpret_cast<Recorder *>(r), *strip, walks, iterations, stamp, cursors).record();

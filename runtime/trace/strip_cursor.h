@@ -22,6 +22,10 @@ struct Visit {
     uint64_t end;         // the iteration behind the last one
 };
 
+// What of a group is never in two lines at once: all of it, each of an unrolled loop's
+// pieces, each of its references, or nothing that would be known.
+enum class Shape : uint8_t { narrow, pieces, apart, any };
+
 struct Cursor {
     const tc_strip_group *group;
     uint64_t start; // its address in iteration 0
@@ -35,19 +39,33 @@ struct Cursor {
     Visit visits[2];
     uint32_t visit_count;
     uint32_t phase;
-    uint8_t shift;  // log2 of the pace, if it is a power of two; else 64
-    bool narrow;    // never in two lines at once
-    bool in_pieces; // of which none is ever in two lines at once, and which follow each other
+    uint8_t shift; // log2 of the pace, if it is a power of two; else 64
+    Shape shape;
 
     void prepare() {
         pace = uint64_t(step < 0 ? -step : step);
         shift = pace && (pace & (pace - 1)) == 0 ? uint8_t(__builtin_ctzll(pace)) : 64;
+        phase = no_phase;
+        shape = shape_of();
+    }
+
+    Shape shape_of() const {
         // The address keeps its distance from a multiple of this.
         uint64_t align = (pace | line_bytes) & -(pace | line_bytes);
-        narrow = (start & (align - 1)) + group->bytes <= align;
+        auto stays = [&](uint64_t from, uint64_t bytes) {
+            return (from & (align - 1)) + bytes <= align;
+        };
+        if (stays(start, group->bytes))
+            return Shape::narrow;
         uint64_t piece = group->bytes >> group->pieces_shift;
-        in_pieces = step == group->bytes && (piece & (piece - 1)) == 0 && start % piece == 0;
-        phase = no_phase;
+        if (step == group->bytes && (piece & (piece - 1)) == 0 && start % piece == 0)
+            return Shape::pieces;
+        for (uint32_t k = 0; k < group->count; k++) {
+            tc_reference reference = group->references[k];
+            if (!stays(start + reference.offset, reference.bytes_and_store >> 1))
+                return Shape::any;
+        }
+        return Shape::apart;
     }
 
     uint64_t address(uint64_t iteration) const { return start + iteration * uint64_t(step); }
@@ -126,7 +144,7 @@ struct Cursor {
     // What it does to a line in the iterations of [from, to), of which each takes `stamps`.
     Visit visit_of(uint64_t line, uint64_t from, uint64_t to, uint64_t stamps) const {
         uint64_t edge = line << TC_LINE_SHIFT;
-        if (narrow) {
+        if (shape == Shape::narrow) {
             auto [first, end] = when_in(edge, edge + line_bytes - 1, from, to);
             uint64_t n = end - first;
             uint64_t last_stamp = stamp + TC_STAMPS_PER_REFERENCE * (uint64_t(group->count) - 1);
