@@ -13,6 +13,7 @@
 // Compiled without vector registers, like recorder.cpp.
 #include "record.h"
 #include "recorder.h"
+#include "stream.h"
 #include "strip_hits.h"
 
 namespace tc {
@@ -344,6 +345,8 @@ using namespace tc;
 
 void tc_record_strip(tc_recorder *r, const tc_strip *strip, const tc_walk *walks,
                      uint64_t iterations, uint64_t stamp) {
+    if (stream_on) [[unlikely]]
+        return stream_strip(r, strip, walks, iterations, stamp);
     // As much of the stack as it needs: handlers' stacks may be small.
     auto *cursors = static_cast<Cursor *>(__builtin_alloca(strip->count * sizeof(Cursor)));
     Strip(*reinterpret_cast<Recorder *>(r), *strip, walks, iterations, stamp, cursors).record();
