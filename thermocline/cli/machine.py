@@ -180,8 +180,22 @@ def print_machine(machine: "Machine") -> None:
 
 def _sources(machine: "Machine") -> list[list[str]]:
     """Where each number comes from."""
-    figures = [("cpu", "clock", machine.cpu.frequency)]
-    figures += [(f"L{cache.level}", "size", cache.bytes) for cache in machine.cache]
+    cpu = machine.cpu
+    figures = [
+        ("cpu", "clock", cpu.frequency),
+        ("cpu", "width", cpu.width),
+        ("cpu", "window", cpu.window),
+        ("cpu", "outstanding", cpu.outstanding),
+        ("cpu", "store buffer", cpu.store_buffer),
+        ("cpu", "core watts", cpu.core_watts),
+        ("cpu", "remote", cpu.remote_latency),
+        ("cpu", "links", cpu.link_bandwidth),
+    ]
+    for cache in machine.cache:
+        figures += [
+            (f"L{cache.level}", "size", cache.bytes),
+            (f"L{cache.level}", "cycles", cache.cycles),
+        ]
     for tier in machine.tier:
         figures += [
             (tier.name, "capacity", tier.capacity),
