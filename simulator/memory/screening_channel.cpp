@@ -22,6 +22,7 @@ ScreeningChannel::ScreeningChannel(const DramConfig &config, const std::optional
     // From the last read's data to the first write's and back, the bus is idle.
     const uint32_t idle = t.bus_turn + t.wtr_l + t.cl;
     turn_slots_ = (idle + config.burst_cycles / 2) / config.burst_cycles;
+    open_slots_ = (t.rp + t.rcd) / config.burst_cycles;
     if (nvm) {
         nvm_.emplace(*nvm, config.clock_ps);
         nvm_departures_[0].resize(nvm->reads);
@@ -92,12 +93,15 @@ Cycle ScreeningChannel::enter(Cycle now, DramPlace to, bool write) {
     return now;
 }
 
-// The oldest writes go, but for some.
+// The oldest writes go, but for some.  If reads have come since the last drain, the bus turns
+// twice; and rows are not opened ahead for the other direction, so that it waits for the first.
 void ScreeningChannel::drain(Cycle now, size_t stop) {
+    const uint64_t activates = counts_.activates;
     for (size_t i = 0; i + stop < writes_.size(); i++)
         place(now, writes_[i], true);
     writes_.erase(writes_.begin(), writes_.end() - ptrdiff_t(stop));
-    for (uint32_t i = 0; i < turn_slots_ && has_read_; i++)
+    const uint32_t idle = turn_slots_ + (counts_.activates != activates ? open_slots_ : 0);
+    for (uint32_t i = 0; i < idle && has_read_; i++)
         bus_.reserve(now);
     has_read_ = false;
 }

@@ -65,7 +65,7 @@ class ScreeningChannel {
     Calendar bus_;
     SlotSet departing_[2]; // bus slots of reads, writes whose column command is still to come
     std::vector<DramPlace> writes_; // that wait for a drain
-    uint32_t turn_slots_;
+    uint32_t turn_slots_, open_slots_;
     bool has_read_ = false; // since the last drain
     Cycle forget_next_ = 0;
     DramCounts counts_;

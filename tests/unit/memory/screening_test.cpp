@@ -57,7 +57,7 @@ TEST(saturated_bandwidth_is_near_the_faithful_one) {
             for (const auto &requests : {random(40000, writes), mixed(40000, writes)}) {
                 const double random = ratio(json, requests);
                 expect_lt(0.85, random);
-                expect_lt(random, 1.1);
+                expect_lt(random, 1.15);
             }
     }
 }
