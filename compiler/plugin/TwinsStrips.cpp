@@ -125,7 +125,12 @@ Value *Finder::expand(const SCEV *expression, Instruction &at) {
 }
 
 void Finder::visit(Loop &loop) {
+    // Fewer iterations are recorded faster one by one.
+    constexpr unsigned fewest = 16;
+    unsigned most = evolution.getSmallConstantMaxTripCount(&loop); // 0: not known
     std::vector<BasicBlock *> recorded;
+    if (most > 0 && most < fewest)
+        return;
     if (!loop.isInnermost() || !loop.getLoopPreheader() || !findBlocks(loop, recorded))
         return;
     const SCEV *iterations = iterationsOf(loop, recorded);

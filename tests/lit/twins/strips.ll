@@ -192,3 +192,23 @@ outer.latch:
 exit:
   ret void
 }
+
+; Known to be short, such as what remains of an unrolled loop.
+; CHECK-LABEL: define internal void @remainder.twin(
+; CHECK-NOT: tc_record_strip
+; CHECK: ret void
+define void @remainder(ptr %p, i64 %n) {
+entry:
+  %rest = and i64 %n, 3
+  %some = icmp ne i64 %rest, 0
+  br i1 %some, label %loop, label %exit
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %q = getelementptr i64, ptr %p, i64 %i
+  store i64 0, ptr %q
+  %next = add nuw i64 %i, 1
+  %done = icmp eq i64 %next, %rest
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
