@@ -5,6 +5,7 @@ that mostly hits the caches; on the machine of Ryoo 2017 (HBM2 + DDR3), made as 
 trace's threads.  Reading the trace is part of the time.
 """
 
+import argparse
 import json
 import resource
 import subprocess
@@ -92,7 +93,11 @@ def run(file: Path) -> tuple[dict[str, Any], float]:
 
 
 def main() -> None:
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    table = []
     print(f"{'':<36} {'references/s':>14} {'device requests/s':>18}")
     with tempfile.TemporaryDirectory(prefix="thermocline-bench-") as scratch:
         for case in CASES:
@@ -106,14 +111,24 @@ def main() -> None:
                 )
                 configured = config.configure(setting, trace, scheme.parse(name), None)
                 file.write_text(json.dumps(configured.json))
-                runs = [run(file) for _ in range(repeats)]
+                runs = [run(file) for _ in range(options.runs)]
                 seconds = median(time for _, time in runs)
                 answer = runs[0][0]
+                table.append(
+                    {
+                        "case": case.name,
+                        "scheme": name,
+                        "references_per_second": answer["references"] / seconds,
+                        "device_requests_per_second": answer["device_requests"] / seconds,
+                    }
+                )
                 print(
                     f"{case.name + ', ' + name:<36} {answer['references'] / seconds:>14,.0f}"
                     f" {answer['device_requests'] / seconds:>18,.0f}",
                     flush=True,
                 )
+    if options.json:
+        options.json.write_text(json.dumps(table, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ template <class Source, template <class> class Organisation, class Memory> class
     System(const SystemConfig &config, Placement &placement, std::vector<Memory> &memories,
            std::vector<Source> &sources, const std::vector<uint32_t> &cores)
         : config_(config), memories_(memories), hierarchy_(config.levels, config.cores),
-          prefetchers_(sources.size(), Prefetcher(config.prefetcher)), placement_(placement),
+          prefetchers_(sources.size(), Prefetcher(prefetching(config))), placement_(placement),
           links_(config.link, config.sockets), router_(config.nodes, memories, config.sockets),
           organisation_(config.organisation, router_), threads_on_(cores),
           schedule_(uint32_t(sources.size())), next_(memories.size(), never),
@@ -146,9 +146,8 @@ template <class Source, template <class> class Organisation, class Memory> class
         write_back(thread, writebacks, at);
         prefetchers_[thread].train(line, [&](uint64_t ahead) {
             Writebacks displaced;
-            const uint32_t to = memory_level_ > 1 ? 1 : 0;
             const uint32_t found =
-                hierarchy_.prefetch(threads_on_[thread], to, ahead, reference.owner, displaced);
+                hierarchy_.prefetch(threads_on_[thread], 1, ahead, reference.owner, displaced);
             if (found == memory_level_) {
                 Demand demand = this->demand(thread, ahead, reference.owner, reference.instruction);
                 demand.purpose = Purpose::prefetch;
@@ -158,6 +157,13 @@ template <class Source, template <class> class Organisation, class Memory> class
             write_back(thread, displaced, at);
         });
         return access;
+    }
+
+    // It fetches into the second level: without one there is none.
+    static PrefetcherConfig prefetching(const SystemConfig &config) {
+        PrefetcherConfig prefetcher = config.prefetcher;
+        prefetcher.on &= config.levels.size() > 1;
+        return prefetcher;
     }
 
     Demand demand(uint32_t thread, uint64_t line, uint32_t owner, uint32_t instruction) {

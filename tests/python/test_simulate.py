@@ -2,14 +2,17 @@
 
 import json
 import random
+import subprocess
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from thermocline import paths
 from thermocline.errors import Misuse
 from thermocline.machine import store
+from thermocline.planning.model import Plan
 from thermocline.simulation import config, runner, scale, scheme
 
 from .raw_trace import Ref, write
@@ -186,6 +189,22 @@ def test_a_cut_off_trace_is_read_to_its_last_chunk(tmp_path: Path) -> None:
     done = call(tmp_path, "simulate", "cut", *KNL)
     assert done.returncode == 0, done.stderr
     assert "cut off" in done.stderr
+
+
+def test_a_live_stream_gives_what_its_file_gives(tmp_path: Path) -> None:
+    path = trace(tmp_path / "t", threads=2)
+    setting = config.Setting(store.find("knl-7230"), 2, 1 << 20)
+    live = config.configure(setting, Path("-"), scheme.parse("membrain"), Plan(strategy="x")).json
+    (tmp_path / "config").write_text(json.dumps(live))
+    program = paths.library("thermocline-simulator")
+    with path.open("rb") as stream:
+        done = subprocess.run(
+            [program, tmp_path / "config"], stdin=stream, capture_output=True, check=True
+        )
+    filed = runner.run_all([{**live, "trace": str(path)}], lambda number, references: None)[0]
+    streamed = json.loads(done.stdout)
+    del filed["host_seconds"], streamed["host_seconds"]
+    assert streamed == filed
 
 
 def test_bad_configurations_name_the_field(tmp_path: Path) -> None:

@@ -109,6 +109,18 @@ TEST(prefetching_a_stream_hides_latency_and_reads_nothing_twice) {
     expect_lt(time_of(machine, list) * 2, without);
 }
 
+TEST(without_a_second_level_there_is_nothing_to_prefetch_into) {
+    TestMachine machine;
+    machine.config.levels.resize(1);
+    machine.config.latency.resize(1);
+    std::vector<ListedReference> list;
+    for (size_t i = 0; i < 8'000; i++)
+        list.push_back(load(8 * i, 3));
+    const Ps without = time_of(machine, list);
+    machine.config.prefetcher.on = true;
+    expect_eq(time_of(machine, list), without);
+}
+
 TEST(prefetching_random_references_fetches_next_to_nothing) {
     TestMachine machine;
     machine.config.prefetcher.on = true;
