@@ -47,6 +47,7 @@ class FileSource final : public TraceSource {
 
     std::vector<uint32_t> threads() const override {
         std::vector<uint32_t> numbers;
+        numbers.reserve(threads_.size());
         for (const auto &[number, _] : threads_)
             numbers.push_back(number);
         return numbers;

@@ -70,8 +70,9 @@ ForeignInput::ForeignInput(std::string path)
     const bool is_xz = std::fread(first, 1, sizeof first, file) == sizeof first &&
                        std::memcmp(first, xz_magic, sizeof first) == 0;
     if (is_xz) {
-        std::rewind(file);
         coder_->xz_file = file;
+        if (std::fseek(file, 0, SEEK_SET) != 0)
+            fail(path_, "read", "xz files can't come through a pipe");
         if (lzma_stream_decoder(&coder_->xz, uint64_t(1) << 30, LZMA_CONCATENATED) != LZMA_OK)
             fail(path_, "read", "liblzma gives no decoder");
         return;
@@ -178,8 +179,10 @@ ForeignOutput::ForeignOutput(std::string path, bool overwrite)
     refuse_to_overwrite(path_, overwrite_);
     if (path_.ends_with(".xz")) {
         coder_->xz_file = std::fopen(aside_.c_str(), "wb");
-        if (!coder_->xz_file || lzma_easy_encoder(&coder_->xz, 1, LZMA_CHECK_CRC64) != LZMA_OK)
+        if (!coder_->xz_file)
             fail(path_, "written", std::strerror(errno));
+        if (lzma_easy_encoder(&coder_->xz, 1, LZMA_CHECK_CRC64) != LZMA_OK)
+            fail(path_, "written", "liblzma gives no encoder");
     } else {
         // "T": as it is.
         coder_->gz = gzopen(aside_.c_str(), path_.ends_with(".gz") ? "wb1" : "wbT");

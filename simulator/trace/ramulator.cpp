@@ -11,8 +11,10 @@ namespace thermocline {
 
 namespace {
 
-const nlohmann::json unknown = {"sites",        "threads",     "instructions between references",
-                                "instructions", "dependences", "sizes"};
+nlohmann::json unknown() {
+    return {"sites",        "threads",     "instructions between references",
+            "instructions", "dependences", "sizes"};
+}
 
 [[noreturn]] void bad_line(const ForeignInput &input, const std::string &wanted) {
     throw TraceError(input.name() + ", line " + std::to_string(input.lines()) + ": not " + wanted);
@@ -117,7 +119,7 @@ class Places {
 
 void import_ramulator_loads(ForeignInput &input, TraceWriter &writer,
                             const ForeignOptions &options) {
-    Importer importer(writer, "ramulator2-loadstore", input.name(), unknown,
+    Importer importer(writer, "ramulator2-loadstore", input.name(), unknown(),
                       {{"bytes", options.line_bytes}, {"gap", 0}});
     import_lines(input, importer, "LD", "ST", "LD or ST, a blank and an address below 2^63",
                  options.line_bytes, parse);
@@ -133,9 +135,9 @@ void export_ramulator_loads(Cursor &cursor, const Tables &, ForeignOutput &outpu
         char text[32] = "LD 0x";
         if (r->store)
             text[0] = 'S', text[1] = 'T';
-        char *end = std::to_chars(text + 5, text + sizeof text, r->address, 16).ptr;
-        *end++ = '\n';
-        output.write(text, size_t(end - text));
+        char *end = std::to_chars(text + 5, text + sizeof text - 1, r->address, 16).ptr;
+        *end = '\n';
+        output.write(text, size_t(end + 1 - text));
     }
 }
 
@@ -143,7 +145,7 @@ void import_ramulator_reads(ForeignInput &input, TraceWriter &writer,
                             const ForeignOptions &options) {
     const Places places(options);
     Importer importer(
-        writer, "ramulator2-readwrite", input.name(), unknown,
+        writer, "ramulator2-readwrite", input.name(), unknown(),
         {{"bytes", options.line_bytes}, {"gap", 0}, {"organization", options.organization}});
     import_lines(
         input, importer, "R", "W",

@@ -47,6 +47,7 @@ class StreamSource : public TraceSource {
 
     std::vector<uint32_t> threads() const override {
         std::vector<uint32_t> numbers;
+        numbers.reserve(waiting_.size());
         for (const auto &[number, _] : waiting_)
             numbers.push_back(number);
         return numbers;

@@ -100,6 +100,7 @@ void Tables::add_names(Bytes payload, std::vector<std::string> &names, const cha
     if (table.head.producers)
         table.fail();
     std::vector<std::string> added;
+    added.reserve(table.head.rows);
     for (uint32_t i = 0; i < table.head.rows; i++)
         added.emplace_back(table.string(table.row<tc_raw_name>(i).name));
     names.resize(std::max<size_t>(names.size(), table.head.first + added.size()));

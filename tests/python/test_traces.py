@@ -177,6 +177,20 @@ def test_complaints_are_one_line(
     assert (tmp_path / "a.trace").read_bytes() == before
 
 
+def test_a_description_of_other_types_does_no_harm(tmp_path: Path) -> None:
+    raw = write(tmp_path / "raw", [references(100)], OWNERS, ((), (0,))).read_bytes()
+    strange = b'{"complete": "yes", "unknown": 7, "command": [{}], "dropped_records": []}'
+    # The chunk of the description has its length at byte 8.
+    length = int.from_bytes(raw[8:12], "little")
+    head = raw[:8] + len(strange).to_bytes(4, "little") + raw[12:64]
+    (tmp_path / "raw").write_bytes(head + strange + raw[64 + length :])
+    with (tmp_path / "raw").open("rb") as stream:
+        command = [str(traces.tool()), "collect", "-o", str(tmp_path / "a.trace")]
+        subprocess.run(command, stdin=stream, check=True)
+    ok(tmp_path, "trace", "info", "a.trace")
+    ok(tmp_path, "trace", "info", "a.trace", "--json", "--count")
+
+
 def test_the_tool_says_what_it_prints_as_json(tmp_path: Path) -> None:
     path = collected(tmp_path, references(100))
     assert json.loads(traces.call("info", path))["format"] == "thermocline-trace"

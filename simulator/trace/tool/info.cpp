@@ -16,6 +16,12 @@ struct OwnerNumbers {
     uint64_t loads = 0, stores = 0, load_bytes = 0, store_bytes = 0, allocations = 0;
 };
 
+// META is whatever its writer made it.
+bool is_false(const nlohmann::json &meta, const char *key) {
+    const auto found = meta.find(key);
+    return found != meta.end() && *found == false;
+}
+
 Json by_owner(TraceReader &trace) {
     std::vector<OwnerNumbers> numbers(trace.tables().owners.size());
     for (uint32_t thread : trace.threads())
@@ -87,7 +93,7 @@ Json describe(TraceReader &trace, bool count) {
         {"format", "thermocline-trace"},
         {"version", trace_version},
         {"path", trace.name()},
-        {"complete", !trace.cut_off() && tables.ended && tables.meta.value("complete", true)},
+        {"complete", !trace.cut_off() && tables.ended && !is_false(tables.meta, "complete")},
         {"cut_off", trace.cut_off()},
         {"chunks", trace.index()->size()},
         {"bytes", bytes},

@@ -174,10 +174,10 @@ int main(int argc, char **argv) {
     } catch (const TraceMisuse &error) {
         note(error.what());
         return 2;
-    } catch (const TraceError &error) {
-        note(error.what());
     } catch (const std::bad_alloc &) {
         note("not enough memory: use a smaller region");
+    } catch (const std::exception &error) {
+        note(error.what());
     }
     return 1;
 }
