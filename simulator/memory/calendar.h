@@ -92,12 +92,13 @@ class Calendar {
     Cycle reserve(Cycle from) {
         const uint64_t wanted = slot_at(from);
         slot_ = taken_.first_free(wanted > taken_.from() ? wanted : taken_.from());
-        if (taken_.fits(slot_))
+        has_taken_ = taken_.fits(slot_);
+        if (has_taken_)
             taken_.add(slot_);
         return slot_ == wanted ? from : std::max(from, start(slot_));
     }
-    uint64_t last_slot() const { return slot_; } // that reserve() took
-    bool fits(uint64_t slot) const { return taken_.fits(slot); }
+    uint64_t last_slot() const { return slot_; }  // that reserve() took
+    bool has_taken() const { return has_taken_; } // not if it is beyond the window
     void forget_before(Cycle cycle) { taken_.drop_before(slot_at(cycle)); }
 
   private:
@@ -105,6 +106,7 @@ class Calendar {
     int shift_; // for powers of two; every width is at least 4
     SlotSet taken_;
     uint64_t slot_ = 0;
+    bool has_taken_ = false;
 };
 
 } // namespace thermocline

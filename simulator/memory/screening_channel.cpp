@@ -8,7 +8,9 @@ namespace thermocline {
 static uint64_t window(const DramConfig &config) {
     const uint64_t each = config.timing.rc + config.timing.cwl + config.timing.wr;
     return (config.queues.reads + 2 * config.queues.writes) * each / config.burst_cycles +
-           2 * config.timing.rfc / config.burst_cycles + 4096;
+           2 * (config.timing.rfc + config.timing.bus_turn + config.timing.wtr_l) /
+               config.burst_cycles +
+           4096;
 }
 
 ScreeningChannel::ScreeningChannel(const DramConfig &config, const std::optional<NvmConfig> &nvm)
@@ -167,7 +169,7 @@ Cycle ScreeningChannel::place(Cycle now, DramPlace to, bool write) {
     }
     const uint32_t latency = write ? t.cwl : t.cl;
     const Cycle data = bus_.reserve(column + latency);
-    if (departing_[write].fits(bus_.last_slot()))
+    if (bus_.has_taken() && departing_[write].fits(bus_.last_slot()))
         departing_[write].add(bus_.last_slot());
     *next_column = data - latency + t.ccd_s;
     bank.closable = std::max(bank.closable,
