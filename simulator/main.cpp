@@ -4,6 +4,7 @@
 #include "simulator/system/simulation.h"
 #include "simulator/system/survey.h"
 #include "simulator/trace/error.h"
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -40,21 +41,27 @@ void say(int fd, uint64_t references, Ps time) {
 } // namespace
 
 int main(int argc, char **argv) {
+    CLI::App app("Runs a program's trace on a machine.", "thermocline-simulator");
+    std::string config_path, survey_path;
     int progress_fd = -1;
-    const bool surveying = argc == 3 && std::string(argv[1]) == "--survey";
-    if (surveying)
-        ;
-    else if (argc == 4 && std::string(argv[2]) == "--progress-fd")
-        progress_fd = atoi(argv[3]);
-    else if (argc != 2)
-        return fail(
-            "usage: thermocline-simulator CONFIG.json [--progress-fd N], or --survey TRACE");
+    app.add_option("CONFIG", config_path, "JSON (docs/simulator.md); -: standard input");
+    app.add_option("--survey", survey_path, "Say what is in this trace instead");
+    app.add_option("--progress-fd", progress_fd, "Write progress to this descriptor");
     try {
-        if (surveying) {
-            std::cout << survey(argv[2]).dump(1) << "\n";
+        app.parse(argc, argv);
+    } catch (const CLI::Success &help) {
+        return app.exit(help);
+    } catch (const CLI::ParseError &error) {
+        return fail(std::string(error.what()) + ": see thermocline-simulator --help");
+    }
+    if (config_path.empty() == survey_path.empty())
+        return fail("give a configuration, or --survey and a trace");
+    try {
+        if (!survey_path.empty()) {
+            std::cout << survey(survey_path).dump(1) << "\n";
             return 0;
         }
-        const SimulationConfig config = parse_simulation(read_json(argv[1]));
+        const SimulationConfig config = parse_simulation(read_json(config_path));
         using Clock = std::chrono::steady_clock;
         const Clock::time_point begin = Clock::now();
         Clock::time_point last = begin;
@@ -69,7 +76,7 @@ int main(int argc, char **argv) {
         std::cout << answer.dump(1) << "\n";
         return std::cout.flush() ? 0 : fail("can't write the answer");
     } catch (const nlohmann::json::exception &error) {
-        return fail(std::string(argv[1]) + ": " + error.what());
+        return fail(config_path + ": " + error.what());
     } catch (const ConfigError &error) {
         return fail(error.what());
     } catch (const TraceError &error) {

@@ -39,8 +39,8 @@ struct CoreStatistics {
 
 template <class Source, class Below> class Core {
   public:
-    Core(uint32_t number, const CoreParameters &parameters, std::vector<Ps> latency, Source &source,
-         Below &below)
+    Core(uint32_t number, const CoreParameters &parameters, const std::vector<Ps> &latency,
+         Source &source, Below &below)
         : number_(number), cost_(parameters.instruction()), window_(parameters.window),
           store_buffer_(parameters.store_buffer), source_(source), below_(below),
           fills_(parameters.outstanding), ring_(std::bit_ceil(2 * size_t(parameters.window) + 2)),

@@ -109,7 +109,8 @@ template <class Memory> class Router {
         bool empty() const { return head == requests.size(); }
         uint32_t front() const { return requests[head]; }
         void pop() {
-            if (++head == requests.size() || head >= 4096) {
+            head++;
+            if (head == requests.size() || head >= 4096) {
                 requests.erase(requests.begin(), requests.begin() + ptrdiff_t(head));
                 head = 0;
             }

@@ -99,7 +99,7 @@ void read_cpu(Object cpu, SimulationConfig &config) {
 
 void read_cache(Object cache, SimulationConfig &config) {
     LevelConfig level;
-    level.geometry.bytes = cache.number("bytes", 64, uint64_t(1) << 36);
+    level.geometry.bytes = cache.number("bytes", 64, uint64_t(1) << 32);
     level.geometry.ways = uint32_t(cache.number("ways", 1, 1024));
     if (cache.number("line", 1, 4096) != memory_line_bytes)
         cache.fail("line", "must be 64: the simulator's lines are");

@@ -49,9 +49,11 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
         frames, make_policy(config.placement, {config.placement_config, trace.tables().owners,
                                                uint32_t(config.tiers.size()), config.frames.seed}));
     std::vector<Memory> memories;
+    memories.reserve(config.memories.size());
     for (const MemoryConfig &each : config.memories)
         memories.emplace_back(each);
     std::vector<TraceThread> sources;
+    sources.reserve(threads.size());
     for (uint32_t thread : threads)
         sources.emplace_back(trace.cursor(thread, config.region), trace.tables(), config.skip,
                              config.budget);

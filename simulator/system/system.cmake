@@ -2,6 +2,6 @@
 add_executable(thermocline-simulator main.cpp system/config.cpp system/simulate.cpp
   system/answer.cpp system/survey.cpp)
 target_link_libraries(thermocline-simulator PRIVATE
-  simulator_placement simulator_memory simulator_trace)
+  simulator_placement simulator_memory simulator_trace CLI11::CLI11)
 set_target_properties(thermocline-simulator PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${THERMOCLINE_LIBRARY_DIR})

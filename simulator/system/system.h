@@ -53,7 +53,7 @@ template <class Source, template <class> class Organisation, class Memory> class
     System(const System &) = delete;
 
     // Runs to the end; progress(references, Ps) is called now and then.
-    template <class Progress> void run(Progress progress) {
+    template <class Progress> void run(const Progress &progress) {
         // What a core or an organisation makes of an event in a memory reaches a memory no sooner
         // than that, so that memories can go ahead by so much at a time.
         const Ps ahead = std::max<Ps>(config_.latency.back(), 1);

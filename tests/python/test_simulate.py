@@ -2,6 +2,7 @@
 
 import json
 import random
+import resource
 import subprocess
 from fractions import Fraction
 from pathlib import Path
@@ -222,6 +223,46 @@ def test_bad_configurations_name_the_field(tmp_path: Path) -> None:
     ):
         with pytest.raises(Exception, match=said):
             runner.run_all([{**good, field: value}], lambda number, references: None)
+
+
+def _leaves(json_value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    if isinstance(json_value, dict):
+        return [leaf for key in json_value for leaf in _leaves(json_value[key], (*path, key))]
+    if isinstance(json_value, list):
+        return [leaf for i, each in enumerate(json_value) for leaf in _leaves(each, (*path, i))]
+    return [path]
+
+
+def test_a_damaged_configuration_is_one_line_or_runs(tmp_path: Path) -> None:
+    path = trace(tmp_path / "t", count=500)
+    setting = config.Setting(store.find("optane-8260l"), 1, 1 << 20, near_bytes=1 << 18)
+    good = config.configure(setting, path, scheme.parse("knl-cache"), None).json
+    leaves = _leaves(good)
+    rng = random.Random(11)
+    refused = 0
+    for _ in range(120):
+        bad = json.loads(json.dumps(good))
+        *way, last = rng.choice(leaves)
+        place = bad
+        for key in way:
+            place = place[key]
+        place[last] = rng.choice([0, 1, -1, 3, 1e30, 0.5, "x", None, [], {}, 2**63, 2**40, True])
+        (tmp_path / "config").write_text(json.dumps(bad))
+        done = subprocess.run(
+            [paths.library("thermocline-simulator"), tmp_path / "config"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32)),
+        )
+        assert done.returncode in (0, 1), (way, last, place[last], done.stderr)
+        if done.returncode:
+            refused += 1
+            assert done.stderr.startswith("thermocline: "), done.stderr
+            assert done.stderr.count("\n") == 1, done.stderr
+            assert done.stdout == ""
+    assert 40 < refused < 120
 
 
 def test_a_machine_shrinks_to_the_threads() -> None:
