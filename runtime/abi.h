@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TC_ABI_VERSION 1u
+#define TC_ABI_VERSION 2u
 
 /* A site, in the annotated module's own .data (section "thermocline_sites").
  * `placement` is an index into the calling thread's heap table.  0 means "not

@@ -245,14 +245,11 @@ void TwinsRecording::recordSegment(const Segment &segment) {
 
 GlobalVariable *TwinsRecording::describe(const Strip &strip) {
     std::vector<uint16_t> groups;
-    uint64_t stamps = 0;
-    for (const StripGroup &group : strip.groups) {
-        stamps += TC_STAMPS_PER_REFERENCE * group.references.size();
+    for (const StripGroup &group : strip.groups)
         describeStripGroup(group.references, groups);
-    }
     // tc_strip's words of 32 bits, low halves first.
-    std::vector<uint16_t> words{uint16_t(strip.groups.size()), 0, uint16_t(stamps),
-                                uint16_t(stamps >> 16)};
+    std::vector<uint16_t> words{uint16_t(strip.groups.size()), 0, uint16_t(strip.stamps),
+                                uint16_t(strip.stamps >> 16)};
     words.insert(words.end(), groups.begin(), groups.end());
     return describe(words, "thermocline.strip");
 }
@@ -266,14 +263,65 @@ void TwinsRecording::recordStrip(const Strip &strip) {
         builder.CreateStore(group.step, builder.CreateConstGEP1_64(i64, start, 1));
     }
     GlobalVariable *description = describe(strip);
-    uint64_t stamps = 0;
-    for (const StripGroup &group : strip.groups)
-        stamps += TC_STAMPS_PER_REFERENCE * group.references.size();
     Value *now = builder.CreateLoad(i64, clock);
     callRecorder(builder, module, "tc_record_strip", builder.getVoidTy(),
                  {recorder, description, walks, strip.iterations, now});
-    Value *taken = builder.CreateMul(strip.iterations, builder.getInt64(stamps));
+    Value *taken = builder.CreateMul(strip.iterations, builder.getInt64(strip.stamps));
     builder.CreateStore(builder.CreateAdd(now, taken), clock);
+}
+
+// An instruction that becomes machine code, as far as that can be told here.
+static bool isCounted(const Instruction &instruction) {
+    if (isa<PHINode>(instruction) || instruction.isDebugOrPseudoInst() ||
+        instruction.isLifetimeStartOrEnd())
+        return false;
+    if (const auto *cast = dyn_cast<CastInst>(&instruction))
+        return !cast->isNoopCast(instruction.getDataLayout());
+    return true;
+}
+
+// The clock counts instructions, TC_STAMPS_PER_REFERENCE stamps each, and never fewer than the
+// references need: a trace says by it how far they are apart.
+void TwinsRecording::countInstructions(ArrayRef<Segment> segments, std::vector<Strip> &strips,
+                                       Function &twin) {
+    DenseMap<const BasicBlock *, uint64_t> taken;
+    for (const Segment &segment : segments)
+        for (const Group &group : segment.groups)
+            taken[segment.block] += group.size();
+    auto counted = [](const BasicBlock &block) {
+        return uint64_t(llvm::count_if(block, isCounted));
+    };
+    advances.clear();
+    SmallPtrSet<const BasicBlock *, 16> inStrips;
+    for (Strip &strip : strips) {
+        uint64_t references = 0, all = 0;
+        for (const StripGroup &group : strip.groups)
+            references += group.references.size();
+        for (BasicBlock *block : strip.blocks) {
+            all += counted(*block);
+            inStrips.insert(block);
+        }
+        strip.stamps = TC_STAMPS_PER_REFERENCE * std::max(references, all);
+    }
+    for (BasicBlock &block : twin) {
+        uint64_t all = counted(block), references = taken.lookup(&block);
+        if (inStrips.contains(&block) || all <= references)
+            continue;
+        if (block.getFirstInsertionPt() == block.end())
+            continue; // a catchswitch
+        Instruction *first = &*block.getFirstInsertionPt();
+        while (isa<AllocaInst>(first))
+            first = first->getNextNode();
+        advances[first] = TC_STAMPS_PER_REFERENCE * (all - references);
+    }
+}
+
+void TwinsRecording::advanceClock() {
+    for (auto [instruction, stamps] : advances) {
+        IRBuilder<> builder(instruction);
+        Value *now = builder.CreateLoad(builder.getInt64Ty(), clock);
+        builder.CreateStore(builder.CreateAdd(now, builder.getInt64(stamps)), clock);
+    }
 }
 
 void TwinsRecording::insert(Function &twin, FunctionAnalysisManager &functions) {
@@ -289,8 +337,10 @@ void TwinsRecording::insert(Function &twin, FunctionAnalysisManager &functions) 
     if (findsStrips)
         strips = findStrips(segments, analyses);
     functions.clear(twin, twin.getName());
+    countInstructions(segments, strips, twin);
 
     insertRecorder(twin);
+    advanceClock();
     if (!strips.empty()) {
         size_t most = 0;
         for (const Strip &strip : strips)

@@ -1,6 +1,7 @@
 // Puts the recording into one twin's body.
 #pragma once
 #include "TwinsStrips.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -21,6 +22,8 @@ class TwinsRecording {
     void readClock(llvm::BasicBlock &, llvm::BasicBlock::iterator);
     void shareClock(llvm::Instruction &);
     void finishClock(llvm::Function &);
+    void countInstructions(llvm::ArrayRef<Segment>, std::vector<Strip> &, llvm::Function &);
+    void advanceClock();
     void recordSegment(const Segment &);
     void recordStrip(const Strip &);
     void recordGroup(llvm::ArrayRef<Reference>, llvm::Value *now, uint64_t firstStamp);
@@ -41,6 +44,8 @@ class TwinsRecording {
     const llvm::DataLayout &layout;
     bool findsStrips;
     llvm::Value *recorder = nullptr; // of the twin at hand
+    // By how much the clock advances where an instruction stands, beyond its references.
+    llvm::MapVector<llvm::Instruction *, uint64_t> advances;
     llvm::AllocaInst *clock = nullptr, *walks = nullptr;
     // Equal groups share one description, and so do strips.
     std::map<std::vector<uint16_t>, llvm::GlobalVariable *> descriptions;

@@ -155,6 +155,7 @@ void Finder::visit(Loop &loop) {
         return;
     Strip &strip = strips.emplace_back();
     strip.at = &at;
+    strip.blocks = loop.getBlocksVector();
     strip.iterations = expand(iterations, at);
     for (Walk &walk : walks)
         strip.groups.push_back(

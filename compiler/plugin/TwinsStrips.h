@@ -21,6 +21,8 @@ struct Strip {
     llvm::Instruction *at; // before the loop
     llvm::Value *iterations;
     std::vector<StripGroup> groups; // in the order of an iteration
+    std::vector<llvm::BasicBlock *> blocks;
+    uint64_t stamps; // that an iteration takes
 };
 
 struct LoopAnalyses {

@@ -16,7 +16,7 @@
 ; ERR-NOT: {{.}}
 
 ; CHECK-DAG: @thermocline.keys = {{.*}}c"thermocline-sites 1 module=x;y context=0\00x;y!f@?:0\00malloc\001\00\00option \22colour=red\22 is unknown or malformed and was ignored\00a.o: native\00b.o: native\00"
-; CHECK-DAG: @thermocline.module = internal global { i32, i32, ptr, ptr, i64, ptr, i64, ptr } { i32 1, i32 1, ptr @thermocline.sites, ptr @thermocline.keys, i64 {{[0-9]+}}, ptr @thermocline.twins, i64 2, ptr null }
+; CHECK-DAG: @thermocline.module = internal global { i32, i32, ptr, ptr, i64, ptr, i64, ptr } { i32 2, i32 1, ptr @thermocline.sites, ptr @thermocline.keys, i64 {{[0-9]+}}, ptr @thermocline.twins, i64 2, ptr null }
 ; CHECK-DAG: @thermocline.sites = internal global [1 x { i32, i32, i32, i32 }] [{ i32, i32, i32, i32 } { i32 0, i32 0, i32 41, i32 51 }]
 
 ; A twin's call has the site of the call it was copied from, and isn't counted.

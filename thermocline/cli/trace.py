@@ -1,19 +1,33 @@
-"""thermocline trace info, import, export."""
+"""thermocline trace -- CMD, and trace info, import, export."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+import typer.core
 
 from thermocline.cli.options import AsJson, Force
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
+class _RecordsByDefault(typer.core.TyperGroup):
+    """`thermocline trace -o OUT -- CMD` needs no word for what it does."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Anything but a verb of ours, or a wish for help, is a recording."""
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = ["record", *args]
+        return super().parse_args(ctx, args)
+
+
 app = typer.Typer(
+    cls=_RecordsByDefault,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Traces: a program's memory references, described, imported and exported.",
+    help="Record a program's memory references (thermocline trace -- CMD); describe, import and "
+    "export traces.",
 )
 
 Format = Annotated[
@@ -42,6 +56,92 @@ def _options(**given: object) -> "Iterator[str]":
             yield option
         elif value is not None and value is not False:
             yield from (option, str(value))
+
+
+@app.command("record", context_settings={"allow_interspersed_args": False})
+def record(
+    command: Annotated[list[str], typer.Argument(help="The command, after --.")],
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("-o", "--output", help="Default: PROGRAM.PID.trace."),
+    ] = None,
+    budget: Annotated[
+        str,
+        typer.Option("--budget", help="Most references of a process, such as 500k, 100M or 2G."),
+    ] = "100M",
+    force: Force = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON; the command's output goes to stderr.")
+    ] = False,
+) -> None:
+    """Record every memory reference of a command's annotated code; the word itself is optional.
+
+    A run that makes more references than the budget is recorded in windows: all of its beginning,
+    then a part of each doubling of its length.
+
+    Example: thermocline trace --budget 200M -- ./lulesh -s 20
+    """
+    import tempfile
+
+    from thermocline import files, traces
+    from thermocline.cli import output
+    from thermocline.errors import ThermoclineError
+    from thermocline.machine import store
+    from thermocline.run import config, launch, recording
+
+    references = _references(budget)
+    if out is not None:
+        files.refuse_overwrite(out, force)
+    prefix = out.with_name(out.name.removesuffix(".trace")) if out else Path(Path(command[0]).name)
+    with tempfile.TemporaryDirectory(prefix="thermocline-trace-") as scratch:
+        collector = recording.Collector(Path(scratch), prefix)
+        file = Path(scratch) / "config"
+        text = config.for_recording(collector.socket, store.find("knl-7230"), references)
+        file.write_text(text, encoding="utf-8")
+        try:
+            outcome = launch.launch(command, file, aside=as_json)
+        finally:
+            made = collector.finish()
+    if outcome.text:
+        output.note(outcome.text)
+    if not made:
+        raise ThermoclineError(launch.nothing_ran(command, outcome, "there is no trace"))
+    paths = [collected.path for collected in made]
+    if out is not None and len(paths) == 1:
+        paths = [paths[0].replace(out)]
+    for line in sorted({line for collected in made for line in collected.said}):
+        output.note(line)
+    found = [(path, traces.info(path)) for path in paths]
+    if as_json:
+        output.emit_json([{"trace": str(path), **described} for path, described in found])
+    else:
+        for path, described in found:
+            _print_recorded(path, described)
+        output.next_step(
+            "thermocline", "simulate", paths[0], "--machine", "knl-7230", "--scheme", "first-touch"
+        )
+    raise typer.Exit(outcome.status)
+
+
+def _references(text: str) -> int:
+    from thermocline.errors import Misuse
+
+    scale = {"k": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:], 1)
+    number = text[:-1] if scale > 1 else text
+    if not number.isdecimal() or not 0 < len(number) <= 15 or not 0 < int(number) * scale < 2**48:
+        raise Misuse(f"--budget {text}: give a number of references, such as 500k, 100M or 2G")
+    return int(number) * scale
+
+
+def _print_recorded(path: Path, found: dict[str, Any]) -> None:
+    from thermocline import units
+
+    windows = len(found["windows"])
+    seen = f"in {windows} sampling windows, " if windows else ""
+    print(
+        f"{path}: {found['references']} references of {len(found['threads'])} thread(s), {seen}"
+        f"{units.format_bytes(found['bytes'])}, {found['bytes_per_reference']:.2f} bytes each"
+    )
 
 
 @app.command("info")

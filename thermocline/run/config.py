@@ -60,6 +60,19 @@ def for_profile(prefix: Path, machine: Machine) -> str:
     return "\n".join(lines) + "\n"
 
 
+def for_recording(socket: Path, machine: Machine, budget: int) -> str:
+    """Every reference to the collector behind the socket, as far as the budget goes."""
+    lines = [
+        "thermocline-config 1",
+        "heap sites",
+        "sampler trace",
+        f"stream {_path(socket)}",
+        f"stream-budget {budget}",
+        *_caches(machine.cache),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def for_run(prefix: Path, plan: Plan, setting: Setting, trace: bool) -> str:
     """A guided run that reports to PREFIX.PID.json."""
     lines = [
