@@ -127,7 +127,8 @@ void TwinsRecording::finishClock(Function &twin) {
             load->eraseFromParent();
 }
 
-GlobalVariable *TwinsRecording::describe(ArrayRef<Reference> group) {
+// A tc_group up to its references, low halves first.
+static std::vector<uint16_t> wordsOf(const Group &group, uint16_t producers) {
     int64_t start = group.front().offset, end = start;
     uint32_t loads = 0, stores = 0;
     for (const Reference &reference : group) {
@@ -135,8 +136,8 @@ GlobalVariable *TwinsRecording::describe(ArrayRef<Reference> group) {
         end = std::max(end, reference.offset + int64_t(reference.bytes));
         (reference.store ? stores : loads)++;
     }
-    std::vector<uint16_t> words; // a tc_group, low halves first
-    for (uint32_t field : {uint32_t(group.size()), loads, stores, uint32_t(end - start)}) {
+    std::vector<uint16_t> words{uint16_t(group.size()), producers};
+    for (uint32_t field : {loads, stores, uint32_t(end - start)}) {
         words.push_back(uint16_t(field));
         words.push_back(uint16_t(field >> 16));
     }
@@ -144,17 +145,59 @@ GlobalVariable *TwinsRecording::describe(ArrayRef<Reference> group) {
         words.push_back(uint16_t(reference.offset - start));
         words.push_back(uint16_t(reference.bytes << 1 | reference.store));
     }
-    return describe(words, "thermocline.group");
+    return words;
+}
+
+GlobalVariable *TwinsRecording::describe(const Group &group) {
+    if (GlobalVariable *own = ownDescriptions.lookup(&group))
+        return own;
+    return describe(wordsOf(group, 0), "thermocline.group");
+}
+
+// Producers name each other's descriptions, so all are made before any is filled.
+void TwinsRecording::describe(const Producers &producers) {
+    ownDescriptions.clear();
+    Type *i16 = Type::getInt16Ty(context), *i32 = Type::getInt32Ty(context);
+    StructType *entry = StructType::get(i32, i16, i16);
+    for (const Group *group : producers.groups()) {
+        size_t words = wordsOf(*group, 0).size(), count = producers.of(*group).size();
+        Type *type = StructType::get(ArrayType::get(i16, words), ArrayType::get(entry, count));
+        ownDescriptions[group] = makeDescription(type, nullptr, "thermocline.group");
+    }
+    for (const Group *group : producers.groups()) {
+        GlobalVariable *own = ownDescriptions[group];
+        auto address = [&](GlobalVariable *variable) {
+            return ConstantExpr::getPtrToInt(variable, Type::getInt64Ty(context));
+        };
+        std::vector<Constant *> entries;
+        for (const Producer &producer : producers.of(*group)) {
+            Constant *distance =
+                ConstantExpr::getSub(address(ownDescriptions[producer.group]), address(own));
+            entries.push_back(ConstantStruct::get(
+                entry, {ConstantExpr::getTrunc(distance, i32), ConstantInt::get(i16, producer.load),
+                        ConstantInt::get(i16, producer.consumer)}));
+        }
+        std::vector<uint16_t> words = wordsOf(*group, uint16_t(entries.size()));
+        auto *type = cast<StructType>(own->getValueType());
+        own->setInitializer(ConstantStruct::get(
+            type, {ConstantDataArray::get(context, words),
+                   ConstantArray::get(cast<ArrayType>(type->getElementType(1)), entries)}));
+    }
+}
+
+GlobalVariable *TwinsRecording::makeDescription(Type *type, Constant *value, StringRef name) {
+    auto *description =
+        new GlobalVariable(module, type, true, GlobalValue::PrivateLinkage, value, name);
+    description->setSection("thermocline_groups");
+    description->setAlignment(Align(4));
+    return description;
 }
 
 GlobalVariable *TwinsRecording::describe(const std::vector<uint16_t> &words, StringRef name) {
     GlobalVariable *&description = descriptions[words];
     if (!description) {
         Constant *data = ConstantDataArray::get(context, words);
-        description = new GlobalVariable(module, data->getType(), true, GlobalValue::PrivateLinkage,
-                                         data, name);
-        description->setSection("thermocline_groups");
-        description->setAlignment(Align(4));
+        description = makeDescription(data->getType(), data, name);
     }
     return description;
 }
@@ -171,7 +214,7 @@ static bool staysInLine(ArrayRef<Reference> group, int64_t start, int64_t end) {
     return false;
 }
 
-void TwinsRecording::recordGroup(ArrayRef<Reference> group, Value *now, uint64_t firstStamp) {
+void TwinsRecording::recordGroup(const Group &group, Value *now, uint64_t firstStamp) {
     int64_t start = group.front().offset, end = start;
     uint64_t loads = 0, stores = 0;
     for (const Reference &reference : group) {
@@ -338,6 +381,7 @@ void TwinsRecording::insert(Function &twin, FunctionAnalysisManager &functions) 
         strips = findStrips(segments, analyses);
     functions.clear(twin, twin.getName());
     countInstructions(segments, strips, twin);
+    describe(Producers(segments));
 
     insertRecorder(twin);
     advanceClock();

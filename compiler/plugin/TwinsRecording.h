@@ -1,5 +1,6 @@
 // Puts the recording into one twin's body.
 #pragma once
+#include "TwinsProducers.h"
 #include "TwinsStrips.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/IR/IRBuilder.h"
@@ -26,7 +27,7 @@ class TwinsRecording {
     void advanceClock();
     void recordSegment(const Segment &);
     void recordStrip(const Strip &);
-    void recordGroup(llvm::ArrayRef<Reference>, llvm::Value *now, uint64_t firstStamp);
+    void recordGroup(const Group &, llvm::Value *now, uint64_t firstStamp);
     // Each of these ends a segment, since the recorder takes its own stamps there.
     void recordBulk(llvm::Instruction &);
     bool recordMasked(llvm::IntrinsicInst &);
@@ -35,8 +36,10 @@ class TwinsRecording {
                      uint64_t laneBytes, bool store);
     void recordScattered(llvm::Instruction &at, llvm::Value *pointers, llvm::Value *mask,
                          uint64_t laneBytes, bool store);
-    llvm::GlobalVariable *describe(llvm::ArrayRef<Reference>);
+    void describe(const Producers &);
+    llvm::GlobalVariable *describe(const Group &);
     llvm::GlobalVariable *describe(const Strip &);
+    llvm::GlobalVariable *makeDescription(llvm::Type *, llvm::Constant *value, llvm::StringRef);
     llvm::GlobalVariable *describe(const std::vector<uint16_t> &words, llvm::StringRef name);
 
     llvm::Module &module;
@@ -44,6 +47,8 @@ class TwinsRecording {
     const llvm::DataLayout &layout;
     bool findsStrips;
     llvm::Value *recorder = nullptr; // of the twin at hand
+    // Groups with producers, or whose loads are some, have descriptions of their own.
+    llvm::DenseMap<const Group *, llvm::GlobalVariable *> ownDescriptions;
     // By how much the clock advances where an instruction stands, beyond its references.
     llvm::MapVector<llvm::Instruction *, uint64_t> advances;
     llvm::AllocaInst *clock = nullptr, *walks = nullptr;

@@ -57,8 +57,14 @@ struct tc_reference {
     uint16_t offset;
     uint16_t bytes_and_store; /* bytes << 1 | is a store */
 };
+struct tc_producer {
+    int32_t group;     /* of the load: bytes from the address of the group that this belongs to */
+    uint16_t load;     /* which of its references */
+    uint16_t consumer; /* whose address the load's value makes; in rising order */
+};
 struct tc_group {
-    uint32_t count;
+    uint16_t count;
+    uint16_t producers;     /* tc_producer's behind the references: only a trace asks for them */
     uint32_t loads, stores; /* among them */
     uint32_t bytes;         /* from its first byte to its last */
     struct tc_reference references[];

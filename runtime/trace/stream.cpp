@@ -128,23 +128,78 @@ Described &entry_of(const void *description) {
     }
 }
 
-// With the lock held.  One chunk holds a group's rows.
-void announce(const tc_reference *references, uint32_t count, uint32_t first) {
+// A description and what it says.
+struct Description {
+    const void *address;
+    const tc_reference *references;
+    uint32_t count;
+    const tc_producer *producers;
+    uint32_t producer_count;
+};
+
+Description description_of(const tc_group &group) {
+    return {&group, group.references, group.count,
+            reinterpret_cast<const tc_producer *>(group.references + group.count), group.producers};
+}
+Description description_of(const tc_strip_group &group) {
+    return {&group, group.references, group.count, nullptr, 0};
+}
+const tc_group &producer_group(const Description &of, uint32_t i) {
+    return *reinterpret_cast<const tc_group *>(static_cast<const char *>(of.address) +
+                                               of.producers[i].group);
+}
+
+// Descriptions that are announced together, since they name each other.
+constexpr uint32_t together = 256;
+struct Batch {
+    uint32_t count;
+    Description descriptions[together];
+};
+
+// With the lock held.  The row of a description, which is put into the batch if it is new.
+uint32_t row_of(const Description &d, Batch &batch) {
+    Described &entry = entry_of(d.address);
+    if (entry.description)
+        return entry.row;
+    if (stream.described_count >= described_limit / 2 || batch.count == together)
+        return TC_RAW_NO_STATIC;
+    stream.described_count++;
+    entry.row = stream.rows;
+    stream.rows += d.count;
+    batch.descriptions[batch.count++] = d;
+    // Records with it are sent under the lock too, after the batch.
+    __atomic_store_n(&entry.description, d.address, __ATOMIC_RELEASE);
+    return entry.row;
+}
+
+// With the lock held.
+void announce(const Description &d, Batch &batch) {
+    constexpr uint32_t most = 256;
     static struct {
         tc_raw_table table;
-        tc_raw_static rows[256];
-        char none[1]; // the empty string
+        char rest[most * (sizeof(tc_raw_static) + 8 * sizeof(uint32_t)) + 1];
     } chunk;
-    for (uint32_t done = 0; done < count;) {
-        uint32_t n = count - done < 256 ? count - done : 256;
-        chunk.table = {first + done, n, 0, 1};
+    uint32_t first = entry_of(d.address).row;
+    for (uint32_t done = 0, next = 0; done < d.count;) {
+        uint32_t n = d.count - done < most ? d.count - done : most;
+        auto *rows = reinterpret_cast<tc_raw_static *>(chunk.rest);
+        auto *list = reinterpret_cast<uint32_t *>(rows + n);
+        uint32_t listed = 0;
         for (uint32_t i = 0; i < n; i++) {
-            uint16_t word = references[done + i].bytes_and_store;
-            chunk.rows[i] = {uint32_t(word >> 1), uint32_t(word & 1), 0, 0, 0};
+            uint16_t word = d.references[done + i].bytes_and_store;
+            rows[i] = {uint32_t(word >> 1), uint32_t(word & 1), listed, 0, 0};
+            for (; next < d.producer_count && d.producers[next].consumer <= done + i; next++) {
+                uint32_t row = row_of(description_of(producer_group(d, next)), batch);
+                if (row == TC_RAW_NO_STATIC || listed == 8 * most)
+                    continue;
+                list[listed++] = row + d.producers[next].load;
+                rows[i].producers++;
+            }
         }
-        // The strings follow the rows that there are.
-        auto *end = reinterpret_cast<char *>(chunk.rows + n);
+        // The strings follow: the empty one, for positions are not known.
+        auto *end = reinterpret_cast<char *>(list + listed);
         *end = 0;
+        chunk.table = {first + done, n, listed, 1};
         send(TC_RAW_STATICS, &chunk, uint32_t(end + 1 - reinterpret_cast<char *>(&chunk)), n);
         done += n;
     }
@@ -271,12 +326,27 @@ uint32_t owner_row(Recorder &r, uint32_t owner) {
     return row - 1;
 }
 
-void group_at(Recorder &r, uintptr_t address, const void *description,
-              const tc_reference *references, uint32_t count, uint64_t clock) {
-    uint32_t row = stream_row(description, references, count);
-    for (uint32_t i = 0; i < count; i++, clock += TC_STAMPS_PER_REFERENCE) {
-        uint16_t word = references[i].bytes_and_store;
-        stream_reference(r, address + references[i].offset, word >> 1, word & 1,
+// The row of a description's first reference, announced when it is first seen.
+uint32_t known_row(const Description &d) {
+    const Described &entry = entry_of(d.address);
+    if (__atomic_load_n(&entry.description, __ATOMIC_ACQUIRE) == d.address) [[likely]]
+        return entry.row;
+    static Batch batch; // under the lock
+    lock();
+    batch.count = 0;
+    uint32_t row = row_of(d, batch);
+    // Grows as producers are found.
+    for (uint32_t i = 0; i < batch.count; i++)
+        announce(batch.descriptions[i], batch);
+    unlock();
+    return row;
+}
+
+void group_at(Recorder &r, uintptr_t address, const Description &d, uint64_t clock) {
+    uint32_t row = known_row(d);
+    for (uint32_t i = 0; i < d.count; i++, clock += TC_STAMPS_PER_REFERENCE) {
+        uint16_t word = d.references[i].bytes_and_store;
+        stream_reference(r, address + d.references[i].offset, word >> 1, word & 1,
                          row == TC_RAW_NO_STATIC ? row : row + i, clock);
     }
 }
@@ -315,8 +385,7 @@ bool stream_start(const char *socket, uint64_t budget, const char **why) {
 }
 
 void stream_group(tc_recorder *recorder, uintptr_t address, const tc_group *group, uint64_t clock) {
-    group_at(*reinterpret_cast<Recorder *>(recorder), address, group, group->references,
-             group->count, clock);
+    group_at(*reinterpret_cast<Recorder *>(recorder), address, description_of(*group), clock);
 }
 
 void stream_strip(tc_recorder *recorder, const tc_strip *strip, const tc_walk *walks,
@@ -326,8 +395,7 @@ void stream_strip(tc_recorder *recorder, const tc_strip *strip, const tc_walk *w
         auto *group = reinterpret_cast<const tc_strip_group *>(strip + 1);
         for (uint32_t g = 0; g < strip->count; g++) {
             group_at(*reinterpret_cast<Recorder *>(recorder),
-                     walks[g].start + i * uint64_t(walks[g].step), group, group->references,
-                     group->count, stamp);
+                     walks[g].start + i * uint64_t(walks[g].step), description_of(*group), stamp);
             stamp += TC_STAMPS_PER_REFERENCE * group->count;
             group = reinterpret_cast<const tc_strip_group *>(group->references + group->count);
         }
@@ -347,27 +415,6 @@ void stream_join(Recorder &r) {
     stream.buffers = made;
     unlock();
     r.stream = made;
-}
-
-uint32_t stream_row(const void *description, const tc_reference *references, uint32_t count) {
-    Described *entry = &entry_of(description);
-    if (__atomic_load_n(&entry->description, __ATOMIC_ACQUIRE) == description) [[likely]]
-        return entry->row;
-    lock();
-    entry = &entry_of(description); // somebody else may have been here
-    if (!entry->description) {
-        if (stream.described_count >= described_limit / 2) {
-            unlock();
-            return TC_RAW_NO_STATIC;
-        }
-        stream.described_count++;
-        entry->row = stream.rows;
-        stream.rows += count;
-        announce(references, count, entry->row);
-        __atomic_store_n(&entry->description, description, __ATOMIC_RELEASE);
-    }
-    unlock();
-    return entry->row;
 }
 
 void stream_reference(Recorder &r, uintptr_t address, uint64_t bytes, bool store, uint32_t row,

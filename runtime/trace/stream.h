@@ -31,9 +31,6 @@ extern bool stream_on; // changes only from true to false, but around fork
 // The thread that the recorder belongs to takes part.  Not from within a twin's entry.
 void stream_join(Recorder &);
 
-// Row of a description's first reference, announced when it is first seen.
-uint32_t stream_row(const void *description, const tc_reference *, uint32_t count);
-
 // `row`: of the reference, or TC_RAW_NO_STATIC; `clock`: when it is made.
 void stream_reference(Recorder &, uintptr_t address, uint64_t bytes, bool store, uint32_t row,
                       uint64_t clock);

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from test_loop import BIN, MACHINE, call
 
 SOURCE = r"""
@@ -60,6 +59,44 @@ def test_a_trace_has_what_the_profile_counts(program: Path, tmp_path: Path) -> N
     assert {key: traced[key] for key in sites} == sites
     # Four references an element in two loops of some ten instructions.
     assert 4 * 20000 < found["references"] < recorded[0]["threads"][0]["instructions"]
+
+
+LIST = r"""
+#include <stdio.h>
+#include <stdlib.h>
+struct node { struct node *next; long pad[7]; };
+enum { n = 40000 };
+int main(void) {
+    struct node *nodes = malloc(n * sizeof *nodes);
+    for (int i = 0; i < n; i++)
+        nodes[i * 1237l % n].next = &nodes[(i + 1) * 1237l % n];
+    long steps = 0;
+    struct node *at = nodes;
+    do {
+        at = at->next;
+        steps++;
+    } while (at != nodes && steps < n);
+    printf("%ld\n", steps);
+    return 0;
+}
+"""
+
+
+def test_loads_that_make_addresses_are_known(program: Path, tmp_path: Path) -> None:
+    """A list's next is made by itself; a[order[i]] by order[i]; an array's elements by no load."""
+    (tmp_path / "list.c").write_text(LIST)
+    call("thermocline-clang", "-O2", "list.c", "-o", "list", cwd=tmp_path)
+    called = answer("trace", "-o", "list.trace", "--json", "--", tmp_path / "list", cwd=tmp_path)
+    walked = answer("trace", "-o", "walk.trace", "--json", "--", program, cwd=tmp_path)
+    assert called[0]["dependent_instructions"] >= 1
+    assert walked[0]["dependent_instructions"] >= 1
+    assert walked[0]["dependent_instructions"] < walked[0]["static_instructions"]
+    run = answer(
+        "simulate", "list.trace", "--machine", MACHINE, "--scheme", "all-slow", "--json",
+        cwd=tmp_path,
+    )  # fmt: skip
+    # 40,000 nodes of a line each, more than the caches hold, one after the other: none can start before the last has come.
+    assert run["rows"][0]["result"]["seconds"] > 40000 * 100e-9
 
 
 def test_a_budget_is_kept_in_windows(program: Path, tmp_path: Path) -> None:
