@@ -95,7 +95,8 @@ def test_loads_that_make_addresses_are_known(program: Path, tmp_path: Path) -> N
         "simulate", "list.trace", "--machine", MACHINE, "--scheme", "all-slow", "--json",
         cwd=tmp_path,
     )  # fmt: skip
-    # 40,000 nodes of a line each, more than the caches hold, one after the other: none can start before the last has come.
+    # 40,000 nodes of a line each, more than the caches hold, one after the other: none can start
+    # before the last has come.
     assert run["rows"][0]["result"]["seconds"] > 40000 * 100e-9
 
 
