@@ -12,7 +12,7 @@ packages() {
         ninja-build ccache python3-venv hwloc zlib1g-dev libzstd-dev nlohmann-json3-dev \
         libxxhash-dev liblzma-dev libcli11-dev pkg-config ca-certificates \
         libclang-rt-22-dev ;;
-    test) echo qemu-system-x86 busybox-static cpio linux-perf autoconf automake libtool \
+    test) echo gcc qemu-system-x86 busybox-static cpio linux-perf autoconf automake libtool \
         valgrind ;;
     real) echo dpkg-dev autoconf automake libtool pkg-config libopenmpi-dev openmpi-bin \
         libopenblas-dev tcl ;;
