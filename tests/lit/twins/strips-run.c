@@ -1,7 +1,7 @@
 // A program's traffic is the same whether loops are recorded as a whole or reference by
 // reference.
-// RUN: %options="module=x" %clang -O2 -g1 -flto -fuse-ld=lld -Wl,--load-pass-plugin=%plugin %s %runtime -o %t.on
-// RUN: %options="module=x;strips=off" %clang -O2 -g1 -flto -fuse-ld=lld -Wl,--load-pass-plugin=%plugin %s %runtime -o %t.off
+// RUN: %options="module=x;strips=on" %clang -O2 -g1 -flto -fuse-ld=lld -Wl,--load-pass-plugin=%plugin %s %runtime -o %t.on
+// RUN: %options="module=x" %clang -O2 -g1 -flto -fuse-ld=lld -Wl,--load-pass-plugin=%plugin %s %runtime -o %t.off
 // RUN: %python %S/../Inputs/traffic.py %t.scratch.on %t.on > %t.on.txt
 // RUN: %python %S/../Inputs/traffic.py %t.scratch.off %t.off > %t.off.txt
 // RUN: diff %t.on.txt %t.off.txt

@@ -1,6 +1,6 @@
 ; Which loops are recorded as a whole, before they start.
-; RUN: %onepass -passes=thermocline-twins,verify %s | FileCheck %s
-; RUN: %options="strips=off" %onepass -passes=thermocline-twins,verify %s | FileCheck --check-prefix=OFF %s
+; RUN: %options="strips=on" %onepass -passes=thermocline-twins,verify %s | FileCheck %s
+; RUN: %onepass -passes=thermocline-twins,verify %s | FileCheck --check-prefix=OFF %s
 ; OFF-NOT: tc_record_strip
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
