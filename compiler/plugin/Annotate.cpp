@@ -28,10 +28,12 @@ namespace {
 static_assert(sizeof(tc_site) == 16 && offsetof(tc_site, id) == 4 && offsetof(tc_site, key) == 8 &&
               offsetof(tc_site, routine) == 12);
 static_assert(sizeof(tc_twin) == 8);
-static_assert(sizeof(tc_module) == 56 && offsetof(tc_module, sites) == 8 &&
+static_assert(sizeof(tc_module) == 88 && offsetof(tc_module, sites) == 8 &&
               offsetof(tc_module, table) == 16 && offsetof(tc_module, table_bytes) == 24 &&
               offsetof(tc_module, twins) == 32 && offsetof(tc_module, twin_count) == 40 &&
-              offsetof(tc_module, runtime) == 48);
+              offsetof(tc_module, twins_end) == 48 && offsetof(tc_module, functions) == 56 &&
+              offsetof(tc_module, function_count) == 64 && offsetof(tc_module, recording) == 72 &&
+              offsetof(tc_module, runtime) == 80);
 
 struct AllocationCall {
     CallBase *call;
@@ -348,18 +350,32 @@ Constant *Annotator::makeModule(const std::string &table) {
     keys->setAlignment(Align(1));
 
     Constant *null = ConstantPointerNull::get(pointer);
-    Constant *twins = null;
-    uint64_t twinCount = 0;
+    Constant *twins = null, *twinsEnd = null, *functions = null, *recording = null;
+    uint64_t twinCount = 0, functionCount = 0;
     if (GlobalVariable *found = module.getGlobalVariable(twinsName, /*AllowInternal=*/true)) {
         twins = found;
         twinCount = cast<ArrayType>(found->getValueType())->getNumElements();
+        // The linker's name for the end of a section whose name is an identifier.
+        auto *end =
+            new GlobalVariable(module, Type::getInt8Ty(context), true, GlobalValue::ExternalLinkage,
+                               nullptr, "__stop_" + twinSection);
+        end->setVisibility(GlobalValue::HiddenVisibility);
+        end->setDSOLocal(true);
+        twinsEnd = end;
     }
-    auto *type =
-        StructType::get(context, {int32, int32, pointer, pointer, int64, pointer, int64, pointer});
-    Constant *value = ConstantStruct::get(type, {ConstantInt::get(int32, TC_ABI_VERSION),
-                                                 ConstantInt::get(int32, sites.size()), descriptors,
-                                                 keys, ConstantInt::get(int64, table.size()), twins,
-                                                 ConstantInt::get(int64, twinCount), null});
+    if (GlobalVariable *found = module.getGlobalVariable(functionsName, /*AllowInternal=*/true)) {
+        functions = found;
+        functionCount = cast<ArrayType>(found->getValueType())->getNumElements();
+    }
+    if (GlobalVariable *found = module.getGlobalVariable(recordingName, /*AllowInternal=*/true))
+        recording = found;
+    auto *type = StructType::get(context, {int32, int32, pointer, pointer, int64, pointer, int64,
+                                           pointer, pointer, int64, pointer, pointer});
+    Constant *value = ConstantStruct::get(
+        type, {ConstantInt::get(int32, TC_ABI_VERSION), ConstantInt::get(int32, sites.size()),
+               descriptors, keys, ConstantInt::get(int64, table.size()), twins,
+               ConstantInt::get(int64, twinCount), twinsEnd, functions,
+               ConstantInt::get(int64, functionCount), recording, null});
     return new GlobalVariable(module, type, false, GlobalValue::InternalLinkage, value,
                               "thermocline.module");
 }

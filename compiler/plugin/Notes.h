@@ -14,6 +14,8 @@ namespace thermocline {
 // The twins pass's output (docs/internals.md).
 inline constexpr llvm::StringLiteral twinSection = "thermocline_text";
 inline constexpr llvm::StringLiteral twinsName = "thermocline.twins";
+inline constexpr llvm::StringLiteral functionsName = "thermocline.functions";
+inline constexpr llvm::StringLiteral recordingName = "thermocline.recording";
 
 // A note for the table that is also told to the person who links.
 void addNote(llvm::Module &module, const llvm::Twine &text);

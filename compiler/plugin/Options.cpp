@@ -31,8 +31,6 @@ static bool set(Options &options, StringRef name, StringRef value) {
         return !value.getAsInteger(10, options.budget);
     else if (name == "twins" && (value == "on" || value == "off"))
         options.twins = value == "on";
-    else if (name == "strips" && (value == "on" || value == "off"))
-        options.strips = value == "on";
     else if (name == "native")
         options.native = decode(value);
     else if (name == "notes")

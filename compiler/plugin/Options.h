@@ -15,7 +15,6 @@ struct Options {
     unsigned context = 0;         // N: frames kept after frame 0
     unsigned budget = 0;          // growth allowed for contexts, percent of the module; 0: default
     bool twins = true;            // make recording twins
-    bool strips = false;          // which record loops as a whole where they can
     std::string native;           // file: one note a line for the table, made by the wrapper
     std::string notes;            // file that receives the plugin's notes; empty: stderr
     std::vector<std::string> bad; // options that could not be understood

@@ -125,6 +125,27 @@ std::string functionName(const Function &function) {
     return oneWord(parts.scopes + parts.name).substr(0, longestName);
 }
 
+std::string readableName(const std::string &name) {
+    size_t suffix = name.find('.');
+    if (!StringRef(name).starts_with("_Z") || suffix == std::string::npos)
+        return name;
+    Demangled parts = demangle(StringRef(name).take_front(suffix));
+    return parts.scopes + parts.name + name.substr(suffix);
+}
+
+SourcePosition sourcePosition(const Instruction &instruction) {
+    const DILocation *location = instruction.getDebugLoc();
+    if (!location)
+        return {readableName(functionName(*instruction.getFunction())), "", 0, 0};
+    const DILocation *best = location;
+    while (best && isLibraryHeader(best->getFile()))
+        best = best->getInlinedAt();
+    if (!best)
+        best = location;
+    return {readableName(subprogramName(best->getScope()->getSubprogram())),
+            fileText(best->getFile()), best->getLine(), best->getColumn()};
+}
+
 FrameId FrameTable::intern(StringRef text) {
     auto [place, isNew] = ids.try_emplace(text, texts.size());
     if (isNew)

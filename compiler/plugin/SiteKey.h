@@ -45,6 +45,18 @@ void rememberName(llvm::Function &function);
 // The function as a person knows it.
 std::string functionName(const llvm::Function &function);
 
+// Where an instruction stands in the source: the innermost frame of its inline chain that is not
+// in a library header, if there is one.  Without debug information, its function alone.
+struct SourcePosition {
+    std::string function, file; // as in site keys
+    unsigned line, column;      // 0: not known
+};
+SourcePosition sourcePosition(const llvm::Instruction &instruction);
+
+// Without the mangling that a part of a C++ function ("_ZN4grid5solveEv.omp_outlined") keeps in
+// site keys.
+std::string readableName(const std::string &name);
+
 // "dir/file.c" of a path: its last two components once "." and ".." are resolved.
 std::string fileText(const llvm::DIFile *file);
 

@@ -1,6 +1,7 @@
 // Chooses the functions that get a twin, copies them, and leaves the table of pairs.
 #include "Twins.h"
 #include "Notes.h"
+#include "SiteKey.h"
 #include "TwinsRecording.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
@@ -13,8 +14,6 @@
 using namespace llvm;
 
 namespace thermocline {
-
-static const char *const section = "thermocline_text";
 
 // A constant table of labels (computed goto) that only `function` uses can be copied
 // with it; any other use of its labels from outside ties it to one body.
@@ -61,13 +60,15 @@ static bool canBeCopied(Function &function, SmallSetVector<GlobalVariable *, 2> 
            findLabelTables(function, tables);
 }
 
-static Function *copy(Function &function, const SmallSetVector<GlobalVariable *, 2> &tables) {
+static Function *copy(Function &function, const SmallSetVector<GlobalVariable *, 2> &tables,
+                      StringRef suffix) {
+    rememberName(function);
     ValueToValueMapTy map;
     std::vector<std::pair<GlobalVariable *, GlobalVariable *>> copies;
     for (GlobalVariable *table : tables) {
         auto *twin =
             new GlobalVariable(*function.getParent(), table->getValueType(), true,
-                               GlobalValue::PrivateLinkage, nullptr, table->getName() + ".twin");
+                               GlobalValue::PrivateLinkage, nullptr, table->getName() + suffix);
         twin->copyAttributesFrom(table);
         map[table] = twin;
         copies.emplace_back(table, twin);
@@ -76,13 +77,13 @@ static Function *copy(Function &function, const SmallSetVector<GlobalVariable *,
     for (auto [table, twinTable] : copies)
         twinTable->setInitializer(MapValue(table->getInitializer(), map));
 
-    twin->setName(function.getName() + ".twin");
+    twin->setName(function.getName() + suffix);
     twin->setLinkage(GlobalValue::InternalLinkage);
     twin->setVisibility(GlobalValue::DefaultVisibility);
     twin->setDLLStorageClass(GlobalValue::DefaultStorageClass);
     twin->setDSOLocal(true);
     twin->setComdat(nullptr);
-    twin->setSection(section);
+    twin->setSection(twinSection);
     twin->setAlignment(Align(16));
     twin->setPrefixData(nullptr);
     twin->setPrologueData(nullptr);
@@ -162,29 +163,38 @@ PreservedAnalyses TwinsPass::run(Module &module, ModuleAnalysisManager &analyses
 
     unsigned left = 0;
     std::vector<std::pair<Function *, Function *>> pairs;
-    DenseMap<Function *, Function *> twins;
+    DenseMap<Function *, Function *> twins, plainVersions;
     for (Function *function : functions) {
         SmallSetVector<GlobalVariable *, 2> tables;
-        if (!hasReferences(*function))
+        if (!isToBeRecorded(*function))
             continue;
         if (!canBeCopied(*function, tables)) {
             left++;
             continue;
         }
-        Function *twin = copy(*function, tables);
+        Function *twin = copy(*function, tables, ".twin");
         pairs.emplace_back(function, twin);
+        if (!canChangeOver(*function))
+            plainVersions[function] = copy(*function, tables, ".unrecorded");
         twins[function] = twin;
     }
 
     auto &ofFunctions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
-    TwinsRecording recording(module, options.strips);
-    for (auto [function, twin] : pairs) {
-        dropMemoryPromises(*twin);
-        recording.insert(*twin, ofFunctions);
-        callTwins(*twin, twins);
-    }
-    if (!pairs.empty())
+    if (!pairs.empty()) {
+        TwinsRecording recording(module, pairs.size());
+        for (auto [function, version] : plainVersions)
+            dropMemoryPromises(*version);
+        for (auto [function, twin] : pairs) {
+            dropMemoryPromises(*twin);
+            recording.find(*twin, *function, plainVersions.lookup(function), ofFunctions);
+        }
+        recording.insert(twins);
+        for (auto [function, twin] : pairs)
+            callTwins(*twin, twins);
+        for (auto [function, version] : plainVersions)
+            callTwins(*version, twins);
         emitTable(module, pairs);
+    }
     if (left)
         addNote(module, Twine(left) + " functions have no recording twin (naked, a coroutine, or "
                                       "their labels are used elsewhere): what they touch is not "

@@ -1,7 +1,10 @@
 // Which loads make the address of a reference: what tells a walk along a list from one over an
 // array.  In `t[index[i]]` the load of `index` is a producer of the load of `t`.
 //
-// Only within a function: what a caller or a callee loaded is not followed.
+// An argument is followed to the callers where all of them are known and direct; a call's result
+// to what the function returns.  As with a phi, each of the loads counts that may have made it.
+// Not in functions that call themselves: a trace asks when a load ran last in its thread, which in
+// a walk down a tree is mostly in another node's frame.
 #pragma once
 #include "TwinsReferences.h"
 #include "llvm/ADT/DenseMap.h"
@@ -17,19 +20,17 @@ struct Producer {
 
 class Producers {
   public:
-    explicit Producers(llvm::ArrayRef<Segment>);
+    // Of all twins of a module, before any of them is changed; `twins` by their plain functions,
+    // which is what they still call.
+    Producers(llvm::ArrayRef<llvm::ArrayRef<Segment>>,
+              const llvm::DenseMap<llvm::Function *, llvm::Function *> &twins);
     // Of a group's references, in their order; at most `most` each, nearest first.
     llvm::ArrayRef<Producer> of(const Group &group) const;
-    // Whether the group has producers or a producer of another one.
-    bool concern(const Group &group) const { return concerned.contains(&group); }
-    llvm::ArrayRef<const Group *> groups() const { return inOrder; }
 
     static constexpr unsigned most = 4;
 
   private:
     llvm::DenseMap<const Group *, std::vector<Producer>> producers;
-    llvm::SmallPtrSet<const Group *, 16> concerned;
-    std::vector<const Group *> inOrder; // those that are concerned
 };
 
 } // namespace thermocline

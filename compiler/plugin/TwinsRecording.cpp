@@ -1,6 +1,7 @@
 // The recording in a twin's body: the inline test of the filter for each group of
-// references, the calls for loops that are recorded as a whole, and the clock.
+// references, and the clock.
 #include "TwinsRecording.h"
+#include "Notes.h"
 #include "trace/record.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -37,9 +38,9 @@ CallInst *callRecorder(IRBuilderBase &builder, Module &module, StringRef name, T
     return call;
 }
 
-TwinsRecording::TwinsRecording(Module &module, bool findsStrips)
+TwinsRecording::TwinsRecording(Module &module, size_t twins)
     : module(module), context(module.getContext()), layout(module.getDataLayout()),
-      findsStrips(findsStrips) {}
+      positions(module), functions(makeFunctions(module, twins)) {}
 
 // The thread's recorder, read once on entry.
 void TwinsRecording::insertRecorder(Function &twin) {
@@ -77,7 +78,7 @@ void TwinsRecording::insertRecorder(Function &twin) {
     builder.SetInsertPoint(rest, rest->getFirstInsertionPt());
     clock =
         new AllocaInst(builder.getInt64Ty(), layout.getAllocaAddrSpace(), "clock", entry.begin());
-    builder.CreateStore(builder.CreateLoad(builder.getInt64Ty(), recorder), clock);
+    entered = builder.CreateStore(builder.CreateLoad(builder.getInt64Ty(), recorder), clock);
 }
 
 void TwinsRecording::writeClock(Instruction &before) {
@@ -103,8 +104,7 @@ void TwinsRecording::shareClock(Instruction &instruction) {
     }
 }
 
-// Turns the clock's variable into registers, and drops what that makes superfluous.
-void TwinsRecording::finishClock(Function &twin) {
+void TwinsRecording::shareClockAtEnds(Function &twin) {
     for (BasicBlock &block : twin) {
         if (block.isLandingPad())
             readClock(block, block.getFirstInsertionPt());
@@ -112,8 +112,16 @@ void TwinsRecording::finishClock(Function &twin) {
             !block.getTerminatingMustTailCall())
             writeClock(*block.getTerminator());
     }
+}
+
+// Turns the clock's variable into registers (and the plain version's of work, if there is one), and
+// drops what that makes superfluous.
+void TwinsRecording::finishClock(Function &twin, AllocaInst *left) {
     DominatorTree tree(twin);
-    PromoteMemToReg({clock}, tree);
+    if (left)
+        PromoteMemToReg({clock, left}, tree);
+    else
+        PromoteMemToReg({clock}, tree);
     for (Instruction &instruction : make_early_inc_range(instructions(twin)))
         if (auto *store = dyn_cast<StoreInst>(&instruction);
             store && store->getPointerOperand() == recorder) {
@@ -125,81 +133,6 @@ void TwinsRecording::finishClock(Function &twin) {
         if (auto *load = dyn_cast<LoadInst>(&instruction);
             load && load->getPointerOperand() == recorder && load->use_empty())
             load->eraseFromParent();
-}
-
-// A tc_group up to its references, low halves first.
-static std::vector<uint16_t> wordsOf(const Group &group, uint16_t producers) {
-    int64_t start = group.front().offset, end = start;
-    uint32_t loads = 0, stores = 0;
-    for (const Reference &reference : group) {
-        start = std::min(start, reference.offset);
-        end = std::max(end, reference.offset + int64_t(reference.bytes));
-        (reference.store ? stores : loads)++;
-    }
-    std::vector<uint16_t> words{uint16_t(group.size()), producers};
-    for (uint32_t field : {loads, stores, uint32_t(end - start)}) {
-        words.push_back(uint16_t(field));
-        words.push_back(uint16_t(field >> 16));
-    }
-    for (const Reference &reference : group) {
-        words.push_back(uint16_t(reference.offset - start));
-        words.push_back(uint16_t(reference.bytes << 1 | reference.store));
-    }
-    return words;
-}
-
-GlobalVariable *TwinsRecording::describe(const Group &group) {
-    if (GlobalVariable *own = ownDescriptions.lookup(&group))
-        return own;
-    return describe(wordsOf(group, 0), "thermocline.group");
-}
-
-// Producers name each other's descriptions, so all are made before any is filled.
-void TwinsRecording::describe(const Producers &producers) {
-    ownDescriptions.clear();
-    Type *i16 = Type::getInt16Ty(context), *i32 = Type::getInt32Ty(context);
-    StructType *entry = StructType::get(i32, i16, i16);
-    for (const Group *group : producers.groups()) {
-        size_t words = wordsOf(*group, 0).size(), count = producers.of(*group).size();
-        Type *type = StructType::get(ArrayType::get(i16, words), ArrayType::get(entry, count));
-        ownDescriptions[group] = makeDescription(type, nullptr, "thermocline.group");
-    }
-    for (const Group *group : producers.groups()) {
-        GlobalVariable *own = ownDescriptions[group];
-        auto address = [&](GlobalVariable *variable) {
-            return ConstantExpr::getPtrToInt(variable, Type::getInt64Ty(context));
-        };
-        std::vector<Constant *> entries;
-        for (const Producer &producer : producers.of(*group)) {
-            Constant *distance =
-                ConstantExpr::getSub(address(ownDescriptions[producer.group]), address(own));
-            entries.push_back(ConstantStruct::get(
-                entry, {ConstantExpr::getTrunc(distance, i32), ConstantInt::get(i16, producer.load),
-                        ConstantInt::get(i16, producer.consumer)}));
-        }
-        std::vector<uint16_t> words = wordsOf(*group, uint16_t(entries.size()));
-        auto *type = cast<StructType>(own->getValueType());
-        own->setInitializer(ConstantStruct::get(
-            type, {ConstantDataArray::get(context, words),
-                   ConstantArray::get(cast<ArrayType>(type->getElementType(1)), entries)}));
-    }
-}
-
-GlobalVariable *TwinsRecording::makeDescription(Type *type, Constant *value, StringRef name) {
-    auto *description =
-        new GlobalVariable(module, type, true, GlobalValue::PrivateLinkage, value, name);
-    description->setSection("thermocline_groups");
-    description->setAlignment(Align(4));
-    return description;
-}
-
-GlobalVariable *TwinsRecording::describe(const std::vector<uint16_t> &words, StringRef name) {
-    GlobalVariable *&description = descriptions[words];
-    if (!description) {
-        Constant *data = ConstantDataArray::get(context, words);
-        description = makeDescription(data->getType(), data, name);
-    }
-    return description;
 }
 
 // True if the bytes from `start` to `end` (distances from the base) surely lie in one line.
@@ -266,9 +199,9 @@ void TwinsRecording::recordGroup(const Group &group, Value *now, uint64_t firstS
                         field(offsetof(tc_way, stamp)));
 
     builder.SetInsertPoint(otherwise);
-    CallInst *call = callRecorder(
-        builder, module, "tc_record_group", builder.getVoidTy(),
-        {recorder, address, describe(group), builder.CreateAdd(now, builder.getInt64(firstStamp))});
+    CallInst *call = callRecorder(builder, module, "tc_record_group", builder.getVoidTy(),
+                                  {recorder, address, groupDescriptions.lookup(&group),
+                                   builder.CreateAdd(now, builder.getInt64(firstStamp))});
     call->addFnAttr(Attribute::Cold);
 }
 
@@ -286,33 +219,6 @@ void TwinsRecording::recordSegment(const Segment &segment) {
     end.CreateStore(end.CreateAdd(now, end.getInt64(stamp)), clock);
 }
 
-GlobalVariable *TwinsRecording::describe(const Strip &strip) {
-    std::vector<uint16_t> groups;
-    for (const StripGroup &group : strip.groups)
-        describeStripGroup(group.references, groups);
-    // tc_strip's words of 32 bits, low halves first.
-    std::vector<uint16_t> words{uint16_t(strip.groups.size()), 0, uint16_t(strip.stamps),
-                                uint16_t(strip.stamps >> 16)};
-    words.insert(words.end(), groups.begin(), groups.end());
-    return describe(words, "thermocline.strip");
-}
-
-void TwinsRecording::recordStrip(const Strip &strip) {
-    IRBuilder<> builder(strip.at);
-    Type *i64 = builder.getInt64Ty();
-    for (auto [i, group] : enumerate(strip.groups)) {
-        Value *start = builder.CreateConstGEP1_64(i64, walks, 2 * i);
-        builder.CreateStore(group.start, start);
-        builder.CreateStore(group.step, builder.CreateConstGEP1_64(i64, start, 1));
-    }
-    GlobalVariable *description = describe(strip);
-    Value *now = builder.CreateLoad(i64, clock);
-    callRecorder(builder, module, "tc_record_strip", builder.getVoidTy(),
-                 {recorder, description, walks, strip.iterations, now});
-    Value *taken = builder.CreateMul(strip.iterations, builder.getInt64(strip.stamps));
-    builder.CreateStore(builder.CreateAdd(now, taken), clock);
-}
-
 // An instruction that becomes machine code, as far as that can be told here.
 static bool isCounted(const Instruction &instruction) {
     if (isa<PHINode>(instruction) || instruction.isDebugOrPseudoInst() ||
@@ -325,30 +231,21 @@ static bool isCounted(const Instruction &instruction) {
 
 // The clock counts instructions, TC_STAMPS_PER_REFERENCE stamps each, and never fewer than the
 // references need: a trace says by it how far they are apart.
-void TwinsRecording::countInstructions(ArrayRef<Segment> segments, std::vector<Strip> &strips,
-                                       Function &twin) {
+void TwinsRecording::countInstructions(const Found &found) {
     DenseMap<const BasicBlock *, uint64_t> taken;
-    for (const Segment &segment : segments)
+    for (const Segment &segment : found.segments)
         for (const Group &group : segment.groups)
             taken[segment.block] += group.size();
     auto counted = [](const BasicBlock &block) {
         return uint64_t(llvm::count_if(block, isCounted));
     };
     advances.clear();
-    SmallPtrSet<const BasicBlock *, 16> inStrips;
-    for (Strip &strip : strips) {
-        uint64_t references = 0, all = 0;
-        for (const StripGroup &group : strip.groups)
-            references += group.references.size();
-        for (BasicBlock *block : strip.blocks) {
-            all += counted(*block);
-            inStrips.insert(block);
-        }
-        strip.stamps = TC_STAMPS_PER_REFERENCE * std::max(references, all);
-    }
-    for (BasicBlock &block : twin) {
+    SmallPtrSet<const BasicBlock *, 16> tops; // which have a jump that the program has not
+    for (const SwitchPoint &point : found.points)
+        tops.insert(point.top);
+    for (BasicBlock &block : *found.twin) {
         uint64_t all = counted(block), references = taken.lookup(&block);
-        if (inStrips.contains(&block) || all <= references)
+        if (all <= references || tops.contains(&block))
             continue;
         if (block.getFirstInsertionPt() == block.end())
             continue; // a catchswitch
@@ -367,32 +264,53 @@ void TwinsRecording::advanceClock() {
     }
 }
 
-void TwinsRecording::insert(Function &twin, FunctionAnalysisManager &functions) {
-    // Recording splits blocks and has loads of its own, so what is to be recorded is
-    // found first.
-    LoopAnalyses analyses{functions.getResult<DominatorTreeAnalysis>(twin),
-                          functions.getResult<LoopAnalysis>(twin),
-                          functions.getResult<ScalarEvolutionAnalysis>(twin)};
-    if (findsStrips)
-        insertPreheaders(analyses);
-    std::vector<Segment> segments = findSegments(twin, analyses.evolution);
-    std::vector<Strip> strips;
-    if (findsStrips)
-        strips = findStrips(segments, analyses);
-    functions.clear(twin, twin.getName());
-    countInstructions(segments, strips, twin);
-    describe(Producers(segments));
+void TwinsRecording::find(Function &twin, const Function &plain, Function *plainVersion,
+                          FunctionAnalysisManager &analysisManager) {
+    Found &found = all.emplace_back();
+    found.twin = &twin;
+    found.plain = &plain;
+    found.plainVersion = plainVersion;
+    if (!plainVersion) {
+        found.points = cutLoopHeaders(twin, analysisManager.getResult<LoopAnalysis>(twin),
+                                      analysisManager.getResult<ScalarEvolutionAnalysis>(twin));
+        analysisManager.clear(twin, twin.getName());
+    }
+    found.segments = findSegments(twin, analysisManager.getResult<ScalarEvolutionAnalysis>(twin));
+    analysisManager.clear(twin, twin.getName());
+}
 
+void TwinsRecording::noteCountingLoops() {
+    unsigned loops = 0, functions = 0;
+    for (const Found &found : all) {
+        auto count = llvm::count_if(found.points, [](const SwitchPoint &p) { return !p.changes; });
+        loops += unsigned(count);
+        functions += count > 0;
+    }
+    if (loops)
+        addTableNote(module, Twine(loops) + " loops of " + Twine(functions) +
+                                 " large functions have no place where recording begins or ends");
+}
+
+void TwinsRecording::insert(const DenseMap<Function *, Function *> &twins) {
+    std::vector<ArrayRef<Segment>> segments;
+    for (const Found &found : all)
+        segments.push_back(found.segments);
+    describe(Producers(segments, twins));
+    noteCountingLoops();
+    for (Found &found : all)
+        insert(found);
+    fillFunctions();
+}
+
+void TwinsRecording::insert(Found &found) {
+    Function &twin = *found.twin;
+    std::vector<Segment> &segments = found.segments;
+    std::unique_ptr<TwinsVersions> versions;
+    if (!found.plainVersion)
+        versions = std::make_unique<TwinsVersions>(twin, found.points);
+    countInstructions(found);
     insertRecorder(twin);
     advanceClock();
-    if (!strips.empty()) {
-        size_t most = 0;
-        for (const Strip &strip : strips)
-            most = std::max(most, strip.groups.size());
-        Type *type = ArrayType::get(Type::getInt64Ty(context), 2 * most);
-        walks = new AllocaInst(type, layout.getAllocaAddrSpace(), "walks",
-                               twin.getEntryBlock().begin());
-    }
     for (Segment &segment : segments) {
         recordSegment(segment);
         // The clock is shared around the whole of what is recorded for a call.
@@ -401,9 +319,15 @@ void TwinsRecording::insert(Function &twin, FunctionAnalysisManager &functions) 
         if (segment.bulk)
             recordBulk(*segment.end);
     }
-    for (const Strip &strip : strips)
-        recordStrip(strip);
-    finishClock(twin);
+    recordRegion(twin, *found.plain);
+    shareClockAtEnds(twin);
+    if (versions) {
+        finishClock(twin, versions->join(recorder, clock));
+        versions->repairValues(recorder);
+    } else {
+        finishClock(twin, nullptr);
+        callUnlessRecording(twin, *found.plainVersion);
+    }
 }
 
 } // namespace thermocline

@@ -60,9 +60,9 @@ static bool isReference(const Instruction &instruction) {
     return isa<LoadInst, StoreInst, AtomicRMWInst, AtomicCmpXchgInst, AnyMemIntrinsic>(instruction);
 }
 
-bool hasReferences(const Function &function) {
+bool isToBeRecorded(const Function &function) {
     for (const Instruction &instruction : instructions(function))
-        if (isReference(instruction) || isBulk(instruction))
+        if (isReference(instruction) || isBulk(instruction) || endsSegment(instruction))
             return true;
     return false;
 }

@@ -35,8 +35,8 @@ struct Segment {
 
 std::vector<Segment> findSegments(llvm::Function &, llvm::ScalarEvolution &);
 
-// True if the function has anything to record.
-bool hasReferences(const llvm::Function &);
+// True if the function refers to memory, or calls what may: it can be asked for as a region.
+bool isToBeRecorded(const llvm::Function &);
 
 // An instruction of the machine whose lanes a mask switches.
 bool isTargetMasked(const llvm::IntrinsicInst &);

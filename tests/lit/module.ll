@@ -16,7 +16,7 @@
 ; ERR-NOT: {{.}}
 
 ; CHECK-DAG: @thermocline.keys = {{.*}}c"thermocline-sites 1 module=x;y context=0\00x;y!f@?:0\00malloc\001\00\00option \22colour=red\22 is unknown or malformed and was ignored\00a.o: native\00b.o: native\00"
-; CHECK-DAG: @thermocline.module = internal global { i32, i32, ptr, ptr, i64, ptr, i64, ptr } { i32 2, i32 1, ptr @thermocline.sites, ptr @thermocline.keys, i64 {{[0-9]+}}, ptr @thermocline.twins, i64 2, ptr null }
+; CHECK-DAG: @thermocline.module = internal global { i32, i32, ptr, ptr, i64, ptr, i64, ptr, ptr, i64, ptr, ptr } { i32 6, i32 1, ptr @thermocline.sites, ptr @thermocline.keys, i64 {{[0-9]+}}, ptr @thermocline.twins, i64 2, ptr @__stop_thermocline_text, ptr @thermocline.functions, i64 3, ptr null, ptr null }
 ; CHECK-DAG: @thermocline.sites = internal global [1 x { i32, i32, i32, i32 }] [{ i32, i32, i32, i32 } { i32 0, i32 0, i32 41, i32 51 }]
 
 ; A twin's call has the site of the call it was copied from, and isn't counted.
@@ -29,6 +29,7 @@
 ; CHECK-NEXT: call void @tc_module_unload(ptr @thermocline.module)
 
 @thermocline.twins = private constant [2 x { i32, i32 }] zeroinitializer
+@thermocline.functions = private global [3 x { i32, i32 }] zeroinitializer
 
 declare ptr @malloc(i64)
 define void @f() {
