@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TC_ABI_VERSION 2u
+#define TC_ABI_VERSION 6u
 
 /* A site, in the annotated module's own .data (section "thermocline_sites").
  * `placement` is an index into the calling thread's heap table.  0 means "not
@@ -32,6 +32,14 @@ struct tc_twin {
     int32_t twin;
 };
 
+/* What a function's twin says when it is entered and left.  In writable data; the first of a
+ * module's stands for any of them. */
+struct tc_function {
+    int32_t name;     /* relative to this field: the name for people, then the symbol, each with
+                         its NUL; the first one's is 0 */
+    uint32_t watched; /* its row of the trace's table + 1; 0: nobody wants to know */
+};
+
 /* One per annotated module, passed to tc_module_load by a constructor that runs
  * before the module's others, and to tc_module_unload by its destructor. */
 struct tc_module {
@@ -42,7 +50,11 @@ struct tc_module {
     uint64_t table_bytes;
     const struct tc_twin *twins;
     uint64_t twin_count;
-    void *runtime; /* the runtime's own; zero in the file */
+    const void *twins_end; /* of the section that holds the twins' code */
+    struct tc_function *functions;
+    uint64_t function_count;
+    uint32_t *recording; /* what its twins do: TC_TWINS_RUN, ... (trace/record.h) */
+    void *runtime;       /* the runtime's own; zero in the file */
 };
 
 #ifdef __cplusplus

@@ -12,6 +12,7 @@ namespace tc {
 namespace {
 
 constexpr uint32_t max_sites = 10000000;
+constexpr uint64_t most_ns = uint64_t(1) << 60;
 
 uint32_t hash(const char *key) {
     uint32_t h = 2166136261u; // FNV-1a
@@ -85,8 +86,10 @@ class Reader {
   private:
     const char *site(Words &);
     const char *tier(Words &);
+    const char *split(Words &);
     const char *cache(Words &);
     const char *tier_or_none(Words &, int &);
+    const char *option(Words &);
     bool nodes(const char *list, TierConfig &);
     Config &config;
     bool versioned = false;
@@ -117,8 +120,8 @@ const char *Reader::tier(Words &words) {
     uint64_t number;
     if (!words.number(number, max_tiers - 1))
         return "a tier's number is from 0 to 7";
-    if (number != config.tier_count)
-        return "tiers are numbered 0, 1, ... in this order";
+    if (number != config.tier_count || number != config.class_count)
+        return "tiers are numbered 0, 1, ... in this order, before classes";
     TierConfig tier{};
     if (!words.is("nodes"))
         return "'nodes' is missing";
@@ -128,6 +131,34 @@ const char *Reader::tier(Words &words) {
     if (!words.is("capacity") || !words.number(tier.capacity, INT64_MAX))
         return "'capacity BYTES' is missing";
     config.tiers[config.tier_count++] = tier;
+    config.class_count++;
+    return nullptr;
+}
+
+const char *Reader::split(Words &words) {
+    uint64_t number;
+    if (!words.number(number, max_classes - 1) || number != config.class_count || number < 1)
+        return "classes are numbered on from the tiers, up to 15";
+    if (!words.is("shares"))
+        return "'shares' is missing";
+    SplitConfig split{};
+    const char *list = words.next();
+    uint64_t sum = 0;
+    for (unsigned tier = 0; tier < config.tier_count; tier++) {
+        uint64_t share;
+        const int end = list ? Words::parse(list, share) : -1;
+        if (end != (tier + 1 < config.tier_count ? ',' : 0) || share > SplitConfig::most)
+            return "shares are a list of numbers up to 65536, one for each tier: 1,3";
+        split.shares[tier] = static_cast<uint32_t>(share);
+        sum += share;
+        list++;
+    }
+    if (sum == 0)
+        return "shares are a list of numbers up to 65536, not all of them 0";
+    const char *rest = words.rest();
+    split.spread = rest && strcmp(rest, "spread") == 0 && words.next();
+    config.splits[number] = split;
+    config.class_count++;
     return nullptr;
 }
 
@@ -160,10 +191,20 @@ const char *Reader::tier_or_none(Words &words, int &tier) {
     return nullptr;
 }
 
+const char *Reader::option(Words &words) {
+    const Option option{words.next(), words.next()};
+    if (!option.value)
+        return "an option is 'option NAME VALUE'";
+    if (config.option_count == max_options || config.option(option.name))
+        return "an option is given once, and there are at most 16";
+    config.options[config.option_count++] = option;
+    return nullptr;
+}
+
 const char *Reader::site(Words &words) {
-    uint64_t tier;
-    if (!words.number(tier, max_tiers - 1))
-        return "a site's tier is from 0 to 7";
+    uint64_t number;
+    if (!words.number(number, max_classes - 1))
+        return "a site's tier is from 0 to 7, its class up to 15";
     const char *key = words.rest();
     if (!key)
         return "a site's key is missing";
@@ -173,7 +214,7 @@ const char *Reader::site(Words &words) {
             return "this site has been named before";
         at = (at + 1) & config.bucket_mask;
     }
-    config.sites[config.site_count] = {key, static_cast<uint32_t>(tier)};
+    config.sites[config.site_count] = {key, static_cast<uint32_t>(number)};
     config.buckets[at] = ++config.site_count;
     const char *const bang = strrchr(key, '!');
     if (bang && strcmp(bang, "!unannotated") == 0)
@@ -192,13 +233,21 @@ const char *Reader::line(char *text) {
     }
     if (strcmp(word, "site") == 0)
         return site(words); // the key runs to the end of the line
-    const bool stream = strcmp(word, "stream") == 0;
-    if (stream || strcmp(word, "report") == 0 || strcmp(word, "profile") == 0) {
-        const char *&prefix = stream         ? config.stream
-                              : *word == 'r' ? config.report
-                                             : config.profile;
-        prefix = words.rest();
-        return prefix ? nullptr : "a path is missing";
+    const char **path = strcmp(word, "report") == 0    ? &config.report
+                        : strcmp(word, "profile") == 0 ? &config.profile
+                        : strcmp(word, "stream") == 0  ? &config.stream
+                        : strcmp(word, "moves") == 0   ? &config.moves
+                                                       : nullptr;
+    if (path) {
+        *path = words.rest();
+        return *path ? nullptr : "a path is missing";
+    }
+    if (strcmp(word, "stream-function") == 0) {
+        const char *name = words.rest();
+        if (!name || config.function_count == max_functions)
+            return "stream-function names one of at most 32 functions";
+        config.functions[config.function_count++] = name;
+        return nullptr;
     }
     const char *fault = nullptr;
     uint64_t number;
@@ -213,19 +262,38 @@ const char *Reader::line(char *text) {
         else
             return "heap is plain, guided or sites";
     } else if (strcmp(word, "sampler") == 0) {
-        const char *sampler = words.next();
-        config.trace = sampler && strcmp(sampler, "trace") == 0;
-        if (!config.trace && !(sampler && strcmp(sampler, "none") == 0))
-            return "sampler is none or trace";
+        config.sampler = words.next();
+        if (!config.sampler)
+            return "a sampler's name is missing";
+        if (strcmp(config.sampler, "none") == 0)
+            config.sampler = nullptr;
+        config.trace = config.sampler && (strcmp(config.sampler, "trace") == 0 ||
+                                          strcmp(config.sampler, "bursts") == 0);
+    } else if (strcmp(word, "option") == 0) {
+        fault = option(words);
     } else if (strcmp(word, "stream-budget") == 0) {
         if (!words.number(config.stream_budget, uint64_t(1) << 48) || config.stream_budget == 0)
             return "stream-budget is a number of references, up to 2^48";
+    } else if (strcmp(word, "stream-time") == 0) {
+        if (!words.number(config.stream_from_ns, most_ns) ||
+            !words.number(config.stream_to_ns, most_ns) ||
+            config.stream_to_ns <= config.stream_from_ns)
+            return "stream-time is a beginning and a later end in nanoseconds, up to 2^60";
+    } else if (strcmp(word, "stream-only-functions") == 0) {
+        config.only_functions = true;
     } else if (strcmp(word, "interval-ms") == 0) {
         if (!words.number(number, 3600000) || number == 0)
             return "interval-ms is from 1 to 3600000";
         config.interval_ms = static_cast<uint32_t>(number);
+    } else if (strcmp(word, "preload") == 0) {
+        if (!words.number(number, max_context))
+            return "preload is followed by a number of callers from 0 to 16";
+        config.preload = config.plans_unannotated = true;
+        config.context = static_cast<uint32_t>(number);
     } else if (strcmp(word, "tier") == 0) {
         fault = tier(words);
+    } else if (strcmp(word, "class") == 0) {
+        fault = split(words);
     } else if (strcmp(word, "default-tier") == 0) {
         fault = tier_or_none(words, config.default_tier);
     } else if (strcmp(word, "nonheap-tier") == 0) {
@@ -244,13 +312,20 @@ const char *Reader::finish() {
     const int tiers = static_cast<int>(config.tier_count);
     if (config.default_tier >= tiers || config.nonheap_tier >= tiers)
         return "default-tier or nonheap-tier names a tier that is not there";
-    if (config.stream && !config.trace)
+    if (config.stream && !(config.sampler && strcmp(config.sampler, "trace") == 0))
         return "stream needs sampler trace";
+    if (config.option_count && !config.sampler)
+        return "options need a sampler";
     if (config.heap == HeapMode::guided && (tiers == 0 || config.default_tier < 0))
         return "heap guided needs tiers and a default-tier";
+    if (config.moves && (config.heap != HeapMode::sites || !config.profile || tiers == 0 ||
+                         config.default_tier < 0))
+        return "moves needs heap sites, a profile, tiers and a default-tier";
+    if (config.preload && config.heap == HeapMode::plain)
+        return "preload needs heap guided or sites";
     for (uint32_t i = 0; i < config.site_count; i++)
-        if (config.sites[i].tier >= config.tier_count)
-            return "a site is in a tier that is not there";
+        if (config.sites[i].placement_class >= config.class_count)
+            return "a site is in a tier or class that is not there";
     return nullptr;
 }
 
@@ -274,6 +349,13 @@ bool make_table(const char *text, size_t bytes, Config &config) {
 }
 
 } // namespace
+
+const char *Config::option(const char *name) const {
+    for (unsigned i = 0; i < option_count; i++)
+        if (strcmp(options[i].name, name) == 0)
+            return options[i].value;
+    return nullptr;
+}
 
 const PlannedSite *Config::find(const char *key) const {
     if (!buckets)

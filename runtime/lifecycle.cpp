@@ -1,4 +1,5 @@
 // The process's life: constructor, residency sampler, fork, exit.
+#include "callpath/call_path.h"
 #include "capacity.h"
 #include "huge_alignment.h"
 #include "own_thread.h"
@@ -7,6 +8,7 @@
 #include "runtime.h"
 #include "sites.h"
 #include "sites_mode.h"
+#include <cstdlib>
 #include <ctime>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -43,6 +45,7 @@ void start_sampler() {
 }
 
 void before_fork() {
+    lock_call_paths();
     lock_sites();
     lock_huge_alignment();
     alloc_before_fork();
@@ -52,6 +55,7 @@ void after_fork(bool child) {
     alloc_after_fork(child);
     unlock_huge_alignment();
     unlock_sites();
+    unlock_call_paths();
 }
 
 void after_fork_in_parent() { after_fork(false); }
@@ -72,9 +76,21 @@ void handle_forks() { pthread_atfork(before_fork, after_fork_in_parent, after_fo
 
 namespace {
 
+// For ends that skip the destructors.  A vfork child shares our memory and is another process:
+// it writes nothing.
+void finish() {
+    if (state.pid != getpid())
+        return;
+    write_report();
+    finish_profile();
+    trace_end();
+}
+
 __attribute__((constructor(101))) void begin() {
     start();
     start_sampler();
+    // The program's own handlers, which come later, run before it.
+    at_quick_exit(finish);
 }
 
 __attribute__((destructor(101))) void end() {
@@ -82,14 +98,8 @@ __attribute__((destructor(101))) void end() {
     trace_end();
 }
 
-// The end of a process that skips its destructors.  A vfork child shares our memory and is
-// another process: it writes nothing.
 [[noreturn]] void leave(int status) {
-    if (state.pid == getpid()) {
-        write_report();
-        finish_profile();
-        trace_end();
-    }
+    finish();
     for (;;)
         syscall(SYS_exit_group, status);
 }

@@ -4,6 +4,7 @@
 #include "recording.h"
 #include "runtime.h"
 #include "sites.h"
+#include "text.h"
 #include <cstring>
 
 namespace tc {
@@ -21,12 +22,12 @@ const char *string_at(const tc_module &module, uint32_t offset) {
 
 uint32_t resolve(tc_site *site) {
     if (state.config.heap == HeapMode::plain) {
-        __atomic_store_n(&site->placement, uint32_t(placement_first_tier), __ATOMIC_RELAXED);
-        return placement_first_tier;
+        __atomic_store_n(&site->placement, uint32_t(placement_first_class), __ATOMIC_RELAXED);
+        return placement_first_class;
     }
     SiteRecord *record = site_record(site->id);
     if (!record)
-        return placement_of_tier(static_cast<uint32_t>(state.config.default_tier));
+        return placement_of(static_cast<uint32_t>(state.config.default_tier));
     record->reached = true;
     __atomic_store_n(&site->placement, record->placement, __ATOMIC_RELAXED);
     return record->placement;
@@ -37,10 +38,13 @@ uint32_t resolve(tc_site *site) {
 using namespace tc;
 
 extern "C" void tc_module_load(tc_module *module) {
-    if (!start() || module->version != TC_ABI_VERSION)
+    if (!start())
         return;
     if (state.config.heap == HeapMode::plain && !state.config.trace)
         return; // nobody asks for numbers
+    if (module->version != TC_ABI_VERSION)
+        return complain("a module was linked by another version of thermocline, and what it "
+                        "allocates counts as unannotated: link it again");
     for (uint32_t i = 0; i < module->site_count; i++) {
         const char *key = string_at(*module, module->sites[i].key);
         const char *routine = string_at(*module, module->sites[i].routine);

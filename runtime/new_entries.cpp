@@ -6,8 +6,10 @@
 #include "abi.h"
 #include "library_new.h"
 #include "runtime.h"
+#include "sites_mode.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define CALLER __builtin_return_address(0)
 #define TAIL_CALL [[clang::musttail]]
 
@@ -18,15 +20,18 @@ inline mi_heap_t *heap_of(const tc_site *site) {
     return thread.new_heaps[__atomic_load_n(&site->placement, __ATOMIC_RELAXED)];
 }
 
-void *take(NewForm form, size_t size, size_t align, const void *nothrow, tc_site *site,
-           const void *caller) {
-    mi_heap_t *heap = heap_of(site);
+void *take_from(mi_heap_t *heap, NewForm form, size_t size, size_t align, const void *nothrow,
+                tc_site *site, const void *caller) {
     void *p = heap != ALLOC_EMPTY_HEAP && align <= ALLOC_ALIGN_MAX
                   ? alloc_block(heap, size, align, false)
                   : nullptr;
     if (!LIKELY(p))
         p = allocate({site, caller, size, align, false, true});
     return LIKELY(p != nullptr) ? p : library_new(form, size, align, nothrow, site);
+}
+inline void *take(NewForm form, size_t size, size_t align, const void *nothrow, tc_site *site,
+                  const void *caller) {
+    return take_from(heap_of(site), form, size, align, nothrow, site, caller);
 }
 
 inline void *try_small(size_t size, tc_site *site) {
@@ -35,8 +40,27 @@ inline void *try_small(size_t size, tc_site *site) {
 }
 
 // Jumped to with the entry's own arguments, as in entries.cpp.
-template <NewForm form> __attribute__((noinline)) void *slow(size_t size, tc_site *site) {
+template <NewForm form> __attribute__((noinline)) void *slowest(size_t size, tc_site *site) {
     return take(form, size, 0, nullptr, site, CALLER);
+}
+// From the profiling heap, in a function of its own so that it needs no frame.
+template <NewForm form> __attribute__((noinline)) void *without_heap(size_t size, tc_site *site) {
+    if (!state.new_replaced)
+        if (void *p = site_heap_quick_block(site->id, size, false); LIKELY(p))
+            return p;
+    TAIL_CALL return slowest<form>(size, site);
+}
+template <NewForm form> __attribute__((noinline)) void *slow(size_t size, tc_site *site) {
+    mi_heap_t *heap = heap_of(site);
+    if (UNLIKELY(heap == ALLOC_EMPTY_HEAP))
+        TAIL_CALL return without_heap<form>(size, site);
+    return take_from(heap, form, size, 0, nullptr, site, CALLER);
+}
+template <NewForm form> __attribute__((noinline)) void *smallest(size_t size, tc_site *site) {
+    if (size < 9)
+        if (void *p = alloc_try_small(heap_of(site), 16); LIKELY(p))
+            return p;
+    TAIL_CALL return slow<form>(size, site);
 }
 template <NewForm form>
 __attribute__((noinline)) void *nothrow_slow(size_t size, const void *nothrow, tc_site *site) {
@@ -53,12 +77,12 @@ extern "C" {
 void *tc_new(size_t size, tc_site *site) {
     if (void *p = try_small(size, site); LIKELY(p))
         return p;
-    TAIL_CALL return slow<NewForm::plain>(size, site);
+    TAIL_CALL return smallest<NewForm::plain>(size, site);
 }
 void *tc_new_array(size_t size, tc_site *site) {
     if (void *p = try_small(size, site); LIKELY(p))
         return p;
-    TAIL_CALL return slow<NewForm::array>(size, site);
+    TAIL_CALL return smallest<NewForm::array>(size, site);
 }
 void *tc_new_nothrow(size_t size, const void *nothrow, tc_site *site) {
     if (void *p = try_small(size, site); LIKELY(p))

@@ -61,3 +61,9 @@ OwnMemory own_memory() {
     uintptr_t from = base.load(std::memory_order_acquire);
     return {from, from + used.load(std::memory_order_relaxed)};
 }
+
+bool on_own_stack() {
+    const OwnMemory own = own_memory();
+    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    return here >= own.from && here < own.to;
+}

@@ -16,3 +16,6 @@ struct OwnMemory {
     uintptr_t from, to;
 };
 OwnMemory own_memory();
+
+// Whether the caller's stack is in it, as the watching thread's is.
+bool on_own_stack();

@@ -13,13 +13,13 @@ namespace tc {
 struct Traffic {
     unsigned long read_bytes, write_bytes;
 };
-inline bool trace_start(const Config &, const char **why) {
-    *why = "this library was built without the trace recorder";
-    return false;
-}
-inline void trace_patch_module(const tc_module *) {}
-inline void trace_forget_module(const tc_module *) {}
+inline void trace_patch_module(tc_module *) {}
+inline void trace_forget_module(tc_module *) {}
 inline void trace_end() {}
+constexpr unsigned long trace_least_block = 4096;
+inline bool trace_streams() { return false; }
+inline void stream_allocated(const void *, unsigned long, unsigned) {}
+inline void stream_released(const void *) {}
 inline void trace_tier_snapshot(Traffic *, unsigned) {}
 
 } // namespace tc

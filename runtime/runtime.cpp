@@ -1,12 +1,14 @@
 // The start of the library, and the slow path of every entry.
 #include "runtime.h"
 #include "aside.h"
+#include "callpath/call_path.h"
 #include "capacity.h"
 #include "environment.h"
 #include "huge_alignment.h"
 #include "modules.h"
 #include "recording.h"
 #include "report.h"
+#include "sampler.h"
 #include "sites.h"
 #include "sites_mode.h"
 #include "text.h"
@@ -23,8 +25,9 @@ namespace tc {
 State state;
 
 #define EMPTY ALLOC_EMPTY_HEAP
-#define EMPTY_HEAPS {EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY}
-static_assert(placement_count == 10, "as many as in EMPTY_HEAPS");
+#define EMPTY_6 EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY
+#define EMPTY_HEAPS {EMPTY_6, EMPTY_6, EMPTY_6}
+static_assert(placement_count == 18, "as many as in EMPTY_HEAPS");
 __thread Thread thread
     __attribute__((tls_model("initial-exec"))) = {EMPTY_HEAPS, EMPTY_HEAPS, EMPTY, nullptr, false};
 
@@ -46,11 +49,19 @@ const char *start_mode() {
     if (config.nonheap_tier >= 0 && config.heap == HeapMode::guided &&
         !prefer_tier_for_thread(static_cast<unsigned>(config.nonheap_tier)))
         return "the kernel refuses to prefer a tier for data that is not heap";
-    if (config.heap == HeapMode::sites && !start_site_heap(config))
-        return "there is no address space left for the profiling heap (see ulimit -v)";
+    if (config.heap == HeapMode::sites)
+        if (const char *fault = start_site_heap(config))
+            return fault;
+    if (config.preload && !start_call_paths(config.context))
+        return "there is no memory left for the table of call paths";
     const char *why = nullptr;
-    if (config.trace && !trace_start(config, &why))
-        return why;
+    if (config.sampler) {
+        const Sampler *sampler = find_sampler(config.sampler);
+        if (!sampler)
+            return "this library has no sampler of that name";
+        if (!sampler->start(config, &why))
+            return why;
+    }
     return nullptr;
 }
 
@@ -62,6 +73,11 @@ void read_configuration() {
     if (load_config(path, state.config, fault, sizeof fault)) {
         start_report(state.config);
         what = state.stepped_aside ? nullptr : start_mode();
+        if (state.stepped_aside && state.config.preload && state.config.heap == HeapMode::sites) {
+            Line(message, sizeof message) << "malloc is that of " << state.stepped_aside
+                                          << ", so this program is not profiled";
+            complain(message);
+        }
         if (!what)
             return;
     }
@@ -84,10 +100,18 @@ void start_once() {
         leave_sites_out();
 }
 
-// The site that an un-annotated allocation belongs to: the carried one, or its module's.
-uint32_t site_number(const Request &request) {
+// The site of an allocation that carries none: its call path's, or its module's.
+uint32_t site_of_code(const Request &request, const char *routine) {
+    if (!state.config.preload || !request.caller.frame)
+        return unannotated_site(request.caller.address);
+    if (!routine)
+        routine = request.zero ? "calloc" : request.align ? "aligned_alloc" : "malloc";
+    return call_path_site(request.caller.frame, routine);
+}
+
+uint32_t site_number(const Request &request, const char *routine = nullptr) {
     const tc_site *site = request.site ? request.site : thread.carried;
-    return site && site->id ? site->id : unannotated_site(request.caller);
+    return site && site->id ? site->id : site_of_code(request, routine);
 }
 
 uint32_t placement_for(const Request &request) {
@@ -97,13 +121,13 @@ uint32_t placement_for(const Request &request) {
         return placement == placement_unresolved ? resolve(site) : placement;
     }
     if (state.config.heap != HeapMode::guided)
-        return placement_first_tier;
+        return placement_first_class;
     if (state.config.plans_unannotated)
-        if (SiteRecord *record = site_record(unannotated_site(request.caller))) {
+        if (SiteRecord *record = site_record(site_of_code(request, nullptr))) {
             record->reached = true;
             return record->placement;
         }
-    return placement_of_tier(static_cast<uint32_t>(state.config.default_tier));
+    return placement_of(static_cast<uint32_t>(state.config.default_tier));
 }
 
 mi_heap_t *thread_heap(uint32_t placement) {
@@ -112,8 +136,8 @@ mi_heap_t *thread_heap(uint32_t placement) {
         return t.heaps[placement];
     mi_heap_t *heap = alloc_default_heap();
     if (state.config.heap == HeapMode::guided && heap) {
-        const unsigned tier = placement - placement_first_tier;
-        heap = alloc_new_heap(ranges.arena[tier], tier + 1);
+        const unsigned number = placement - placement_first_class;
+        heap = alloc_new_heap(ranges.arena[number], number + 1);
     }
     if (!heap)
         return nullptr;
@@ -142,12 +166,13 @@ void *block_of(mi_heap_t *heap, const Request &request) {
     return alloc_block(heap, request.size, request.align, request.zero);
 }
 
-// A tier's range is full (they are small where address space is limited): the next tiers', and
+// A class's range is full (they are small where address space is limited): the next tiers', and
 // then memory of no tier.
 void *block_elsewhere(uint32_t placement, const Request &request) {
     void *p = nullptr;
-    while (!p && ++placement < placement_of_tier(ranges.count))
-        p = block_of(thread_heap(placement), request);
+    for (unsigned tier = next_tier(placement - placement_first_class); !p && tier < ranges.tiers;
+         tier++)
+        p = block_of(thread_heap(placement_of(tier)), request);
     return p ? p : block_of(alloc_default_heap(), request);
 }
 
@@ -158,11 +183,11 @@ void give_back(void *p) {
         alloc_free(p);
 }
 
-// A block that a new size fits so well that mimalloc would leave it, and in the right tier.
+// A block that a new size fits so well that mimalloc would leave it, and in the right class.
 bool stays(const void *p, size_t old, const Request &request) {
     if (request.size > old || request.size < old / 2)
         return false;
-    return ranges.count == 0 || tier_of(p) == placement_for(request) - placement_first_tier;
+    return ranges.count == 0 || class_of(p) == placement_for(request) - placement_first_class;
 }
 
 } // namespace
@@ -228,7 +253,7 @@ void *reallocate(void *p, const Request &request) {
         return nullptr;
     }
     if (in_site_heap(p))
-        return site_heap_resized(site_number(request), p, request.size);
+        return site_heap_resized(site_number(request, "realloc"), p, request.size);
     const size_t old = usable(p);
     if (stays(p, old, request))
         return p;

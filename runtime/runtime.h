@@ -5,6 +5,8 @@
 
 namespace tc {
 
+struct CallFrame; // callpath/call_path.h
+
 struct State {
     Config config;
     // What serves malloc in this process instead of us, or null.
@@ -15,17 +17,28 @@ struct State {
 };
 extern State state;
 
-inline uint32_t placement_of_tier(uint32_t tier) { return placement_first_tier + tier; }
+// Tiers are classes too, with the same numbers.
+inline uint32_t placement_of(uint32_t placement_class) {
+    return placement_first_class + placement_class;
+}
 
 // Reads the configuration, once.  False only inside that, on the thread that does it: its
 // allocations go to mimalloc's default heap.
 bool start();
 
+// Who called an entry.
+struct Caller {
+    Caller(const void *address, const CallFrame *frame = nullptr)
+        : address(address), frame(frame) {}
+    const void *address;
+    const CallFrame *frame; // the entry's own; null where a site was given
+};
+
 // One allocation, whatever the mode.  `align` 0: malloc's.  `site` may be null, then
 // `caller` tells the module.  Sets errno when it returns null.
 struct Request {
     tc_site *site;
-    const void *caller;
+    Caller caller;
     size_t size, align;
     bool zero;
     bool by_new; // by operator new: null where that is the program's own

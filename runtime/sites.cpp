@@ -85,8 +85,8 @@ uint32_t intern_site(const char *key, const char *routine) {
         return 0;
     const PlannedSite *planned = state.config.find(key);
     record.planned = planned != nullptr;
-    record.placement = placement_of_tier(
-        planned ? planned->tier : static_cast<uint32_t>(state.config.default_tier));
+    record.placement = placement_of(planned ? planned->placement_class
+                                            : static_cast<uint32_t>(state.config.default_tier));
     records[count + 1] = record;
     __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
     return buckets[at] = count;

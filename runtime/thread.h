@@ -10,8 +10,8 @@ namespace tc {
 enum : uint32_t {
     placement_unresolved = 0,  // its heaps are always empty, so the slow path decides
     placement_unannotated = 1, // what malloc itself uses; never a site's
-    placement_first_tier = 2,
-    placement_count = placement_first_tier + max_tiers
+    placement_first_class = 2,
+    placement_count = placement_first_class + max_classes
 };
 
 // A heap that is not there yet is ALLOC_EMPTY_HEAP.

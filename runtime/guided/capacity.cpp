@@ -1,7 +1,6 @@
 // Grants of chunks to tiers.  Called by the allocator around its commits (allocator.c).
 #include "capacity.h"
 #include "allocator.h"
-#include "tiers.h"
 #include "trace/tier_traffic.h"
 #include <cstring>
 #include <sys/mman.h>
@@ -12,7 +11,7 @@ CapacityState capacity;
 
 namespace {
 
-bool limited;
+bool granting;
 uint64_t limit[max_tiers];
 unsigned last_tier;
 
@@ -22,6 +21,10 @@ uint8_t *chunks;
 
 size_t chunk_of(const void *p) {
     return (reinterpret_cast<uintptr_t>(p) - ranges.start) / chunk_bytes;
+}
+
+void *start_of(size_t chunk) {
+    return reinterpret_cast<void *>(ranges.start + chunk * chunk_bytes);
 }
 
 void raise(uint64_t &peak, uint64_t value) {
@@ -49,8 +52,7 @@ struct Run {
     unsigned tier = 0;
     void end() {
         if (count)
-            prefer_tier(reinterpret_cast<void *>(ranges.start + first * chunk_bytes),
-                        count * chunk_bytes, tier);
+            prefer_tier(start_of(first), count * chunk_bytes, tier);
         count = 0;
     }
     void add(size_t chunk, unsigned to) {
@@ -63,15 +65,17 @@ struct Run {
     }
 };
 
-void grant(size_t first, size_t end, unsigned wanted) {
+void grant(size_t first, size_t end, unsigned number) {
     Run run;
+    const unsigned base = base_tier(number);
     for (size_t chunk = first; chunk < end; chunk++) {
         if (chunks[chunk] & 15)
             continue; // still granted: it was never given back
+        const unsigned wanted = wanted_tier(number, start_of(chunk));
         unsigned tier = wanted;
         while (!take(tier, tier == last_tier))
             tier++;
-        const unsigned had = chunks[chunk] >> 4 ? (chunks[chunk] >> 4) - 1u : wanted;
+        const unsigned had = chunks[chunk] >> 4 ? (chunks[chunk] >> 4) - 1u : base;
         if (had != tier)
             run.add(chunk, tier);
         chunks[chunk] = static_cast<uint8_t>((tier + 1) << 4 | (tier + 1));
@@ -82,13 +86,14 @@ void grant(size_t first, size_t end, unsigned wanted) {
     run.end();
 }
 
-void give_back(size_t first, size_t end, unsigned wanted) {
+void give_back(size_t first, size_t end, unsigned number) {
     for (size_t chunk = first; chunk < end; chunk++) {
         const unsigned tier = (chunks[chunk] & 15) - 1u;
         if (tier >= max_tiers)
             continue;
         chunks[chunk] &= 0xf0;
         __atomic_sub_fetch(&capacity.granted[tier], chunk_bytes, __ATOMIC_RELAXED);
+        const unsigned wanted = wanted_tier(number, start_of(chunk));
         if (tier != wanted)
             __atomic_sub_fetch(&capacity.spilled[wanted], chunk_bytes, __ATOMIC_RELAXED);
     }
@@ -96,10 +101,10 @@ void give_back(size_t first, size_t end, unsigned wanted) {
 
 } // namespace
 
-bool is_limited() { return limited; }
+bool grants_chunks() { return granting; }
 
 unsigned granted_tier(const void *p, unsigned otherwise) {
-    if (!chunks || tier_of(p) >= ranges.count)
+    if (!chunks || class_of(p) >= ranges.count)
         return otherwise;
     const unsigned tier = (chunks[chunk_of(p)] & 15) - 1u;
     return tier < max_tiers ? tier : otherwise;
@@ -107,17 +112,18 @@ unsigned granted_tier(const void *p, unsigned otherwise) {
 
 bool start_capacity(const Config &config) {
     last_tier = config.tier_count - 1;
+    granting = config.class_count > config.tier_count;
     for (unsigned tier = 0; tier < config.tier_count; tier++) {
         limit[tier] = config.tiers[tier].capacity;
-        limited = limited || limit[tier];
+        granting = granting || limit[tier];
     }
-    if (!limited)
+    if (!granting)
         return true;
     const size_t bytes = (size_t(ranges.count) << ranges.shift) / chunk_bytes;
     void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
-        return limited = false;
+        return granting = false;
     chunks = static_cast<uint8_t *>(p);
     alloc_commit_lazily();
     return true;
@@ -128,29 +134,28 @@ bool start_capacity(const Config &config) {
 using namespace tc;
 
 extern "C" void alloc_commits(void *start, size_t bytes) {
-    const uintptr_t tier = tier_of(start);
-    if (tier >= ranges.count)
+    if (class_of(start) >= ranges.count)
         return;
-    const uintptr_t end = static_cast<uintptr_t>(static_cast<char *>(start) + bytes -
-                                                 range_start(static_cast<unsigned>(tier)));
-    uintptr_t used = __atomic_load_n(&ranges.used[tier], __ATOMIC_RELAXED);
-    while (used < end && !__atomic_compare_exchange_n(&ranges.used[tier], &used, end, true,
+    const unsigned number = static_cast<unsigned>(class_of(start));
+    const uintptr_t end =
+        static_cast<uintptr_t>(static_cast<char *>(start) + bytes - range_start(number));
+    uintptr_t used = __atomic_load_n(&ranges.used[number], __ATOMIC_RELAXED);
+    while (used < end && !__atomic_compare_exchange_n(&ranges.used[number], &used, end, true,
                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
-    if (limited)
+    if (granting)
         grant(chunk_of(start), chunk_of(static_cast<char *>(start) + bytes + chunk_bytes - 1),
-              static_cast<unsigned>(tier));
+              number);
 }
 
 extern "C" bool alloc_decommits(void *start, size_t bytes) {
-    const uintptr_t tier = tier_of(start);
-    if (tier >= ranges.count)
+    if (class_of(start) >= ranges.count)
         return false;
     trace_pages_returned(start, bytes);
-    if (!limited)
+    if (!granting)
         return false;
     // Only whole chunks: the rest of a chunk may still be in use.
     give_back(chunk_of(static_cast<char *>(start) + chunk_bytes - 1),
-              chunk_of(static_cast<char *>(start) + bytes), static_cast<unsigned>(tier));
+              chunk_of(static_cast<char *>(start) + bytes), static_cast<unsigned>(class_of(start)));
     return true;
 }

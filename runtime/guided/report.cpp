@@ -1,5 +1,6 @@
 // The report of a guided run.
 #include "report.h"
+#include "callpath/call_path.h"
 #include "capacity.h"
 #include "lock.h"
 #include "recording.h"
@@ -117,7 +118,7 @@ void write_sites(JsonFile &json) {
 
 void write_notes(JsonFile &json) {
     json.open('[', "notes");
-    for (unsigned i = 0; i < ranges.count; i++)
+    for (unsigned i = 0; i < ranges.tiers; i++)
         if (state.config.tiers[i].node_count && !is_bound(i)) {
             char note[100];
             Line(note, sizeof note)
@@ -127,6 +128,8 @@ void write_notes(JsonFile &json) {
     if (state.new_replaced)
         json.string(nullptr, "the program brings its own operator new: its memory is placed where "
                              "that takes it from malloc");
+    if (state.config.preload && call_path_note())
+        json.string(nullptr, call_path_note());
     json.close(']');
 }
 
@@ -147,6 +150,8 @@ void write_to(int fd, bool &ok) {
     write_tiers(json);
     write_sites(json);
     write_notes(json);
+    if (state.config.preload)
+        put_call_paths(json);
     json.close('}');
     ok = json.finish();
 }

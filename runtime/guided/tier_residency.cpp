@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace tc {
@@ -18,22 +19,55 @@ void add(TierResidency &sum, unsigned wanted, unsigned real, uint64_t bytes) {
         sum.spilled[wanted] += bytes;
 }
 
-// The pages of a range that lie where nobody but us says so.
-void measure_modelled(unsigned tier, TierResidency &sum) {
-    constexpr size_t page = 4096, step = 8 << 20;
-    static unsigned char there[step / page];
-    char *const start = range_start(tier);
-    const size_t used = __atomic_load_n(&ranges.used[tier], __ATOMIC_RELAXED);
-    for (size_t at = 0; at < used; at += step) {
-        const size_t bytes = used - at < step ? used - at : step;
-        if (mincore(start + at, bytes, there) != 0)
+constexpr size_t page_bytes = 4096, step = 8 << 20; // of measure_chunks
+
+// The chunks of a step that have pages in memory.
+struct Chunks {
+    unsigned count;
+    void *first[step / chunk_bytes]; // of a chunk's pages in memory
+    uint64_t bytes[step / chunk_bytes];
+    int nodes[step / chunk_bytes];
+};
+
+bool find_chunks(char *start, size_t bytes, Chunks &chunks) {
+    static unsigned char there[step / page_bytes];
+    chunks.count = 0;
+    if (mincore(start, bytes, there) != 0)
+        return false;
+    const void *last = nullptr;
+    for (size_t at = 0; at < bytes; at += page_bytes) {
+        if (!(there[at / page_bytes] & 1))
             continue;
-        for (size_t chunk = 0; chunk < bytes; chunk += chunk_bytes) {
-            uint64_t pages = 0;
-            for (size_t i = chunk / page; i < (chunk + chunk_bytes) / page && i < bytes / page; i++)
-                pages += there[i] & 1;
-            if (pages)
-                add(sum, tier, granted_tier(start + at + chunk, tier), pages * page);
+        const void *chunk = start + at / chunk_bytes * chunk_bytes;
+        if (chunk != last) {
+            last = chunk;
+            chunks.first[chunks.count] = start + at;
+            chunks.nodes[chunks.count] = -1;
+            chunks.bytes[chunks.count++] = 0;
+        }
+        chunks.bytes[chunks.count - 1] += page_bytes;
+    }
+    return chunks.count != 0;
+}
+
+// A class's range chunk by chunk: where each was granted, or if the tiers are bound, where the
+// kernel has put the first of its pages.
+void measure_chunks(unsigned number, bool bound, TierResidency &sum) {
+    static Chunks chunks;
+    char *const start = range_start(number);
+    const size_t used = __atomic_load_n(&ranges.used[number], __ATOMIC_RELAXED);
+    for (size_t at = 0; at < used; at += step) {
+        if (!find_chunks(start + at, used - at < step ? used - at : step, chunks))
+            continue;
+        if (bound)
+            syscall(SYS_move_pages, 0, chunks.count, chunks.first, nullptr, chunks.nodes, 0);
+        for (unsigned i = 0; i < chunks.count; i++) {
+            const unsigned wanted = wanted_tier(number, chunks.first[i]);
+            const unsigned granted = granted_tier(chunks.first[i], wanted);
+            const int node = chunks.nodes[i];
+            add(sum, wanted,
+                node < 0 ? granted : tier_of_node(static_cast<unsigned>(node), granted),
+                chunks.bytes[i]);
         }
     }
 }
@@ -60,10 +94,9 @@ uintptr_t hexadecimal(const char *digit) {
 // A line of numa_maps: "ADDRESS POLICY ... N0=12 N3=4 kernelpagesize_kB=4".
 void measure_line(const char *line, TierResidency &sum) {
     const void *address = reinterpret_cast<void *>(hexadecimal(line));
-    const uintptr_t range = tier_of(address);
-    if (range >= ranges.count)
-        return;
-    const unsigned wanted = static_cast<unsigned>(range);
+    if (class_of(address) >= ranges.tiers)
+        return; // measure_chunks sees to those of split classes, whose wanted tiers vary
+    const unsigned wanted = static_cast<unsigned>(class_of(address));
     uint64_t kilobytes = 4;
     if (const char *size = strstr(line, "kernelpagesize_kB=")) {
         size += strlen("kernelpagesize_kB=");
@@ -114,11 +147,11 @@ bool measure_bound(TierResidency &sum) {
 bool measure_residency(TierResidency &sum) {
     sum = TierResidency{};
     bool any_modelled = false;
-    for (unsigned tier = 0; tier < ranges.count; tier++)
+    for (unsigned tier = 0; tier < ranges.tiers; tier++)
         any_modelled = any_modelled || state.config.tiers[tier].node_count == 0;
-    if (any_modelled || !measure_bound(sum))
-        for (unsigned tier = 0; tier < ranges.count; tier++)
-            measure_modelled(tier, sum);
+    const bool bound = !any_modelled && measure_bound(sum);
+    for (unsigned number = bound ? ranges.tiers : 0; number < ranges.count; number++)
+        measure_chunks(number, bound, sum);
     return ranges.count != 0;
 }
 

@@ -6,7 +6,8 @@ namespace tc {
 
 struct TierResidency {
     uint64_t resident[max_tiers]; // bytes of any range that lie in the tier
-    uint64_t spilled[max_tiers];  // bytes of the tier's own range that lie in a later one
+    uint64_t
+        spilled[max_tiers]; // bytes that the plan wants in the tier and that lie in a later one
 };
 
 // The kernel's word (/proc/self/numa_maps); where a tier is only modelled, the ranges and

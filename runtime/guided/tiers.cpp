@@ -1,74 +1,36 @@
-// Reservation of the tiers' ranges, and the kernel's memory policy for them.
+// Reservation of the classes' ranges, and the kernel's memory policy for them.
 #include "tiers.h"
 #include "allocator.h"
+#include "node_policy.h"
 #include <cerrno>
-#include <cstring>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace tc {
 
-TierRanges ranges = {0, 63, 0, {}, {}};
+Ranges ranges = {0, 63, 0, 0, {}, {}, {}, {}};
 
 namespace {
 
-// linux/mempolicy.h; Debian 12's has no MPOL_PREFERRED_MANY for older kernels' sake.
-constexpr int preferred = 1, preferred_many = 5;
-constexpr unsigned long mems_allowed_flag = 1 << 2;
-constexpr unsigned long mask_bits = TierConfig::max_nodes + 1; // the kernel subtracts one
-
 constexpr unsigned largest_shift = 40, smallest_shift = 28;
 
-struct Policy {
-    int mode; // 0: none
-    uint64_t nodes[TierConfig::max_nodes / 64];
-};
-Policy policies[max_tiers];
+NodePolicy policies[max_tiers];
+NodePolicy spread_policies[max_tiers];
 uint8_t node_tiers[TierConfig::max_nodes]; // tier + 1; 0: none or several
-bool many_works = true;
-
-unsigned count_bits(const uint64_t *mask) {
-    unsigned n = 0;
-    for (unsigned i = 0; i < TierConfig::max_nodes / 64; i++)
-        n += static_cast<unsigned>(__builtin_popcountll(mask[i]));
-    return n;
-}
 
 // The nodes of a tier that the process's cpuset allows.
-void make_policy(const TierConfig &tier, const uint64_t *allowed, Policy &policy) {
-    policy = Policy{};
-    for (unsigned i = 0; i < TierConfig::max_nodes / 64; i++)
-        policy.nodes[i] = tier.nodes[i] & allowed[i];
-    const unsigned n = count_bits(policy.nodes);
-    policy.mode = n == 0 ? 0 : n == 1 ? preferred : preferred_many;
+NodePolicy make_policy(const TierConfig &tier, const uint64_t *allowed) {
+    uint64_t nodes[node_words];
+    for (unsigned i = 0; i < node_words; i++)
+        nodes[i] = tier.nodes[i] & allowed[i];
+    return prefer_nodes(nodes);
 }
 
-// A kernel before 5.15 knows one preferred node only.
-void keep_first_node(Policy &policy) {
-    bool kept = false;
-    for (uint64_t &word : policy.nodes) {
-        word = kept ? 0 : word & -word;
-        kept = kept || word;
-    }
-    policy.mode = preferred;
-}
-
-bool set_policy(void *start, size_t bytes, Policy &policy) {
-    if (policy.mode == preferred_many && !many_works)
-        keep_first_node(policy);
-    const auto call = [&] {
-        return start ? syscall(SYS_mbind, start, bytes, policy.mode, policy.nodes, mask_bits, 0)
-                     : syscall(SYS_set_mempolicy, policy.mode, policy.nodes, mask_bits);
-    };
-    if (call() == 0)
-        return true;
-    if (errno != EINVAL || policy.mode != preferred_many)
-        return false;
-    many_works = false;
-    keep_first_node(policy);
-    return call() == 0;
+// Page by page round the nodes; one that is full is passed over for those nearest to it.
+NodePolicy spread_over(NodePolicy policy) {
+    if (count_nodes(policy.nodes) > 1)
+        policy.mode = mpol_interleave;
+    return policy;
 }
 
 bool reserve(unsigned count) {
@@ -92,6 +54,14 @@ bool reserve(unsigned count) {
     return false;
 }
 
+void divide(const SplitConfig &split, uint64_t *ends) {
+    uint64_t sum = 0, before = 0;
+    for (unsigned tier = 0; tier < ranges.tiers; tier++)
+        sum += split.shares[tier];
+    for (unsigned tier = 0; tier < ranges.tiers; tier++)
+        ends[tier] = ((before += split.shares[tier]) << 32) / sum;
+}
+
 void map_nodes_to_tiers(unsigned count) {
     for (unsigned node = 0; node < TierConfig::max_nodes; node++) {
         unsigned owners = 0, last = 0;
@@ -113,35 +83,49 @@ unsigned tier_of_node(unsigned node, unsigned otherwise) {
 }
 
 bool prefer_tier(void *start, size_t bytes, unsigned tier) {
-    return !is_bound(tier) || set_policy(start, bytes, policies[tier]);
+    const bool spread = class_of(start) < max_classes && ranges.spread[class_of(start)];
+    return !is_bound(tier) ||
+           set_node_policy(start, bytes, (spread ? spread_policies : policies)[tier]);
 }
 
 bool prefer_tier_for_thread(unsigned tier) {
-    return !is_bound(tier) || set_policy(nullptr, 0, policies[tier]);
+    return !is_bound(tier) || set_node_policy(nullptr, 0, policies[tier]);
+}
+
+bool move_to_tier(void *start, size_t bytes, unsigned tier) {
+    return !is_bound(tier) || set_node_policy(start, bytes, policies[tier], mpol_move);
+}
+
+void make_policies(const Config &config) {
+    uint64_t allowed[node_words];
+    allowed_nodes(allowed);
+    for (unsigned tier = 0; tier < config.tier_count; tier++) {
+        policies[tier] = make_policy(config.tiers[tier], allowed);
+        spread_policies[tier] = spread_over(policies[tier]);
+    }
+    map_nodes_to_tiers(config.tier_count);
 }
 
 const char *start_tiers(const Config &config) {
-    uint64_t allowed[TierConfig::max_nodes / 64];
-    if (syscall(SYS_get_mempolicy, nullptr, allowed, mask_bits, nullptr, mems_allowed_flag) != 0)
-        memset(allowed, 0xff, sizeof allowed);
-    for (unsigned tier = 0; tier < config.tier_count; tier++)
-        make_policy(config.tiers[tier], allowed, policies[tier]);
-    map_nodes_to_tiers(config.tier_count);
-
-    if (!reserve(config.tier_count))
+    make_policies(config);
+    if (!reserve(config.class_count))
         return "there is no address space left for the tiers (see ulimit -v)";
-    for (unsigned tier = 0; tier < config.tier_count; tier++) {
-        char *start = range_start(tier);
+    ranges.tiers = config.tier_count;
+    for (unsigned number = 0; number < config.class_count; number++) {
+        if (number >= ranges.tiers)
+            divide(config.splits[number], ranges.share_ends[number]);
+        ranges.spread[number] = config.splits[number].spread;
+        char *start = range_start(number);
         const size_t bytes = size_t(1) << ranges.shift;
-        if (!prefer_tier(start, bytes, tier))
+        if (!prefer_tier(start, bytes, base_tier(number)))
             return errno == EPERM ? "the kernel forbids mbind here (in a container, allow it with "
                                     "--cap-add SYS_NICE)"
                                   : "the kernel refuses to bind a tier to its nodes (does it know "
                                     "them? see thermocline doctor)";
-        if (!alloc_add_range(start, bytes, &ranges.arena[tier]))
+        if (!alloc_add_range(start, bytes, &ranges.arena[number]))
             return "the allocator refuses a tier's range";
     }
-    ranges.count = config.tier_count;
+    ranges.count = config.class_count;
     return nullptr;
 }
 

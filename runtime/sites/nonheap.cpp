@@ -79,56 +79,67 @@ bool holds_a_stack(const Mapping &mapping) {
     return false;
 }
 
-class Sums {
+// Tells the kinds of mappings apart; they come in ascending order.
+class Kinds {
   public:
-    explicit Sums(int pagemap) : pagemap(pagemap) {}
-
-    void add(const Mapping &mapping) {
+    // False: to be left out.
+    bool tell(const Mapping &mapping, MappingKind &kind) {
         bool follows_globals = mapping.from == globals_end;
         globals_end = 0;
         bool follows_ours = mapping.from == ours_end;
         ours_end = 0;
         if (site_heap_contains(reinterpret_cast<void *>(mapping.from)))
-            return;
+            return false;
         bool file = mapping.name[0] == '/' && strncmp(mapping.name, "/dev/", 5) != 0;
         if ((file && strstr(mapping.name, "/libthermocline.so")) ||
             (follows_ours && !mapping.name[0])) { // the library, and its .bss
             ours_end = mapping.to;
-            return;
+            return false;
         }
         if (file && mapping.permissions[3] == 'p')
             globals_end = mapping.to; // what follows without a name is the module's .bss
         if (mapping.permissions[0] != 'r' || mapping.permissions[2] == 'x' ||
-            !strncmp(mapping.name, "[v", 2))
-            return;
-        uint64_t &sum = !strncmp(mapping.name, "[stack", 6)                    ? bytes.stack
-                        : globals_end || (follows_globals && !mapping.name[0]) ? bytes.globals
-                        : holds_a_stack(mapping)                               ? bytes.stack
-                                                                               : bytes.other;
-        // The kernel may have merged our own memory with what lies beside it.
-        OwnMemory own = own_memory();
-        uintptr_t own_from = own.from > mapping.from ? own.from : mapping.from;
-        uintptr_t own_to = own.to < mapping.to ? own.to : mapping.to;
-        if (own_from >= own_to)
-            own_from = own_to = mapping.to;
-        sum += programs_resident_bytes(pagemap, mapping.from, own_from) +
-               programs_resident_bytes(pagemap, own_to, mapping.to);
+            !strncmp(mapping.name, "[v", 2) ||
+            !strncmp(mapping.name, "anon_inode:[perf_event]", 23)) // our samplers' rings
+            return false;
+        kind = !strncmp(mapping.name, "[stack", 6)                    ? MappingKind::stack
+               : globals_end || (follows_globals && !mapping.name[0]) ? MappingKind::globals
+               : holds_a_stack(mapping)                               ? MappingKind::stack
+                                                                      : MappingKind::other;
+        return true;
     }
 
-    NonHeapBytes bytes{};
-
   private:
-    int pagemap;
     uintptr_t globals_end = 0, ours_end = 0;
 };
 
+struct Sums {
+    int pagemap;
+    NonHeapBytes bytes;
+};
+
+void add(void *context, uintptr_t from, uintptr_t to, MappingKind kind) {
+    auto *sums = static_cast<Sums *>(context);
+    uint64_t &sum = kind == MappingKind::stack     ? sums->bytes.stack
+                    : kind == MappingKind::globals ? sums->bytes.globals
+                                                   : sums->bytes.other;
+    // The kernel may have merged our own memory with what lies beside it.
+    OwnMemory own = own_memory();
+    uintptr_t own_from = own.from > from ? own.from : from;
+    uintptr_t own_to = own.to < to ? own.to : to;
+    if (own_from >= own_to)
+        own_from = own_to = to;
+    sum += programs_resident_bytes(sums->pagemap, from, own_from) +
+           programs_resident_bytes(sums->pagemap, own_to, to);
+}
+
 } // namespace
 
-NonHeapBytes nonheap_resident(int pagemap) {
-    Sums sums(pagemap);
+bool nonheap_mappings(void (*each)(void *, uintptr_t, uintptr_t, MappingKind), void *context) {
     int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     if (maps < 0)
-        return sums.bytes;
+        return false;
+    Kinds kinds;
     char text[8192];
     size_t filled = 0;
     for (ssize_t got; (got = read(maps, text + filled, sizeof text - 1 - filled)) > 0;) {
@@ -138,13 +149,20 @@ NonHeapBytes nonheap_resident(int pagemap) {
         while (char *end = strchr(line, '\n')) {
             *end = 0;
             Mapping mapping;
-            if (parse(line, mapping))
-                sums.add(mapping);
+            MappingKind kind;
+            if (parse(line, mapping) && kinds.tell(mapping, kind))
+                each(context, mapping.from, mapping.to, kind);
             line = end + 1;
         }
         filled -= size_t(line - text);
         memmove(text, line, filled);
     }
     close(maps);
+    return true;
+}
+
+NonHeapBytes nonheap_resident(int pagemap) {
+    Sums sums{pagemap, {}};
+    nonheap_mappings(add, &sums);
     return sums.bytes;
 }

@@ -1,24 +1,13 @@
 // See page_scan.h.
 #include "page_scan.h"
+#include "pagemap_scan.h"
 #include <cerrno>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 namespace {
 
 constexpr uintptr_t page = 4096;
-
-// linux/fs.h of 6.7; older headers lack them.
-struct PageRegion {
-    uint64_t start, end, categories;
-};
-struct PmScanArg {
-    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
-    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-constexpr unsigned long pagemap_scan = _IOWR('f', 16, PmScanArg);
-constexpr uint64_t page_is_present = 1 << 3, page_is_zero = 1 << 5;
 
 bool by_scan(int pagemap, uintptr_t from, uintptr_t to, ResidentRun run, void *context) {
     constexpr unsigned wanted = 256;

@@ -1,25 +1,23 @@
 // See profile.h.
 #include "profile.h"
+#include "callpath/call_path.h"
+#include "online/online.h"
 #include "own_memory.h"
 #include "residency.h"
+#include "sampler.h"
 #include "series.h"
 #include "site_heap.h"
 #include "site_stats.h"
 #include "sites.h"
 #include "text.h"
 #include "trace/traffic.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-// Absent in a library that was built without the recorder.
-namespace tc {
-[[gnu::weak]] void trace_snapshot(Traffic *, uint32_t, Traffic *);
-[[gnu::weak]] double trace_unseen_share();
-} // namespace tc
 
 using namespace tc;
 
@@ -29,6 +27,7 @@ constexpr size_t command_bytes = 64 << 10;
 constexpr unsigned kinds = nonheap_kinds;
 
 const Config *config;
+const Sampler *sampler; // or null: allocations and residency only
 char prefix[3072];
 char executable[4096];
 char *command; // /proc/self/cmdline
@@ -52,8 +51,6 @@ Traffic difference(const Traffic &a, const Traffic &b) {
             less(a.write_bytes, b.write_bytes)};
 }
 
-bool recorded() { return config->trace && trace_snapshot; }
-
 uint32_t sites_end() {
     uint32_t end = site_count() + 1;
     return end < site_limit ? end : site_limit;
@@ -61,11 +58,11 @@ uint32_t sites_end() {
 
 void read_traffic() {
     traffic.rows = series_row_of_site(sites_end());
-    if (!recorded())
+    if (!sampler)
         return;
-    Traffic outside[kinds];
+    Traffic outside[kinds] = {};
     // Row 2 is site 0's, which stays zero, and is the last kind's afterwards.
-    trace_snapshot(traffic.now + series_row_of_site(0), sites_end(), outside);
+    sampler->snapshot(traffic.now + series_row_of_site(0), sites_end(), outside);
     for (unsigned row = 0; row < kinds; ++row)
         traffic.now[row] = outside[kind_of_row[row]];
 }
@@ -127,7 +124,7 @@ void put_cache(JsonFile &json) {
 }
 
 void put_unseen(JsonFile &json) {
-    double share = recorded() && trace_unseen_share ? trace_unseen_share() : -1;
+    double share = sampler && sampler->unseen_share ? sampler->unseen_share() : -1;
     if (share < 0)
         return json.null("unseen_instruction_share");
     json.seconds("unseen_instruction_share", uint64_t(share * 1e9));
@@ -180,6 +177,10 @@ void put_site(JsonFile &json, uint32_t row, const SiteLines &site) {
         put_seconds(json, "first_touch_seconds", site.first_touch);
     put_seconds(json, "mean_lifetime_seconds", site.stats.mean_lifetime_seconds);
     put_seconds(json, "max_lifetime_seconds", site.longest_life);
+    if (sampler && sampler->put_site && row >= series_row_of_site(1))
+        sampler->put_site(json, row - series_row_of_site(0));
+    if (sampler && sampler->put_outside && row < kinds)
+        sampler->put_outside(json, kind_of_row[row]);
     put_series(json, row);
     json.close('}');
 }
@@ -206,7 +207,7 @@ void put_sites(JsonFile &json, uint64_t *ages, uint64_t now) {
                   record->routine ? record->routine : "", stats,
                   resident.peak.load(std::memory_order_relaxed), resident.at_peak,
                   touch_seconds(resident.first_touch, since),
-                  longest > stats.longest_dead_seconds ? longest : stats.longest_dead_seconds});
+                  std::max({longest, stats.longest_dead_seconds, stats.mean_lifetime_seconds})});
     }
     const NonHeapResidency &outside = residency_outside();
     uint64_t NonHeapBytes::*const fields[] = {&NonHeapBytes::stack, &NonHeapBytes::globals,
@@ -234,6 +235,8 @@ void put_notes(JsonFile &json) {
     if (site_count() + 1 > site_limit)
         json.string(nullptr,
                     "there are more sites than the profile can hold; the last are missing");
+    if (config->preload && call_path_note())
+        json.string(nullptr, call_path_note());
     json.close(']');
 }
 
@@ -253,7 +256,7 @@ void put_profile(JsonFile &json, uint64_t nanoseconds, bool complete) {
     json.open('{');
     json.string("format", "thermocline-profile");
     json.number("version", 1);
-    json.string("method", "trace");
+    json.string("method", sampler ? sampler->name : "none");
     put_command(json);
     json.string("executable", executable);
     json.number("pid", uint64_t(getpid()));
@@ -269,8 +272,16 @@ void put_profile(JsonFile &json, uint64_t nanoseconds, bool complete) {
     json.seconds("interval_seconds", series_interval());
     json.number("count", series_count());
     json.close('}');
+    if (sampler && sampler->put) {
+        json.open('{', "sampling");
+        sampler->put(json);
+        json.close('}');
+    }
+    online_put(json);
     put_sites(json, ages, now);
     put_notes(json);
+    if (config->preload)
+        put_call_paths(json);
     json.close('}');
 }
 
@@ -278,6 +289,7 @@ void put_profile(JsonFile &json, uint64_t nanoseconds, bool complete) {
 
 bool profile_start(const Config &the_config) {
     config = &the_config;
+    sampler = config->sampler ? find_sampler(config->sampler) : nullptr;
     size_t length = strlen(config->profile);
     char *at = prefix;
     if (config->profile[0] != '/') { // the program may change its directory
@@ -304,6 +316,8 @@ bool profile_start(const Config &the_config) {
 }
 
 void profile_note_series(uint64_t nanoseconds) {
+    if (sampler && sampler->tick)
+        sampler->tick(nanoseconds);
     read_traffic();
     series_advance(nanoseconds);
     const NonHeapBytes &outside = residency_outside().now;
@@ -339,6 +353,8 @@ bool profile_write(uint64_t nanoseconds, bool complete) {
 
 void profile_restart_in_child() {
     started = time(nullptr);
+    if (sampler && sampler->restart_in_child)
+        sampler->restart_in_child();
     series_restart();
     read_traffic();
     for (uint32_t row = 0; row < traffic.rows; ++row)

@@ -7,8 +7,8 @@
 // profile can have no name or no memory.
 bool profile_start(const tc::Config &);
 
-// Traffic since the last call goes into the time series, as do the sites' resident bytes.
-// `nanoseconds` since the start.
+// The sampler's own tick; then traffic since the last call goes into the time series, as do the
+// sites' resident bytes. `nanoseconds` since the start.
 void profile_note_series(uint64_t nanoseconds);
 
 // Writes PREFIX.PID.profile, aside and then in place of the old one.  False if it could not.

@@ -1,5 +1,6 @@
 // The profiling heap's entry points.  See site_heap.h.
 #include "site_heap.h"
+#include "site_heap_quick.h"
 #include "site_heap_thread.h"
 #include <cerrno>
 #include <cstdlib>
@@ -11,7 +12,6 @@ int32_t earned_at_waste = 16 << 10;
 
 namespace {
 
-constexpr size_t line_bytes = 64;
 constexpr size_t largest_slot_align = 4096;
 
 [[noreturn]] void invalid(const char *message) {
@@ -19,16 +19,6 @@ constexpr size_t largest_slot_align = 4096;
     if (write(2, message, strlen(message)) < 0) {
     }
     abort();
-}
-
-// The smallest class for a size whose slots are all aligned.
-unsigned class_for(size_t size, size_t align) {
-    unsigned size_class = class_of(size);
-    if (align > 16)
-        for (size_class = class_of(size < align ? align : size);
-             slot_bytes(size_class) & (align - 1);)
-            ++size_class;
-    return size_class;
 }
 
 // Slack that does not fit its table's entry is counted as if it had been asked for.
@@ -47,16 +37,15 @@ size_t store_slack(SpanTables *tables, unsigned slot, size_t slack) {
 }
 
 void count_allocated(SiteCache *cache, size_t bytes, uint64_t now) {
-    if (cache->counters.totals->first_time.load(std::memory_order_relaxed) == 0) {
-        uint64_t none = 0;
-        cache->counters.totals->first_time.compare_exchange_strong(none, now ? now : 1,
+    if (cache->counters.allocations.get() == 0) {
+        uint64_t none = 0, first = stats_now();
+        cache->counters.totals->first_time.compare_exchange_strong(none, first ? first : 1,
                                                                    std::memory_order_relaxed);
     }
     cache->counters.allocated(bytes, now);
 }
 
-void *large_malloc(ThreadHeap *heap, SiteCache *cache, size_t size, size_t align, bool zero,
-                   uint64_t now) {
+void *large_malloc(ThreadHeap *heap, SiteCache *cache, size_t size, size_t align, bool zero) {
     if (size > PTRDIFF_MAX || align > site_heap_range.bytes)
         return nullptr;
     size_t units = size ? (size + unit_bytes - 1) / unit_bytes : 1;
@@ -68,9 +57,10 @@ void *large_malloc(ThreadHeap *heap, SiteCache *cache, size_t size, size_t align
         span = span_make_large(cache->site, units, align_units);
     if (!span)
         return nullptr;
+    uint64_t clock = clock_now();
     span->large_bytes = size;
-    span->large_link.store(link_live | stamp_of(now), std::memory_order_relaxed);
-    count_allocated(cache, size, now);
+    span->large_link.store(clock_link(clock), std::memory_order_relaxed);
+    count_allocated(cache, size, clock_time(clock));
     return unit_address(span_unit(span));
 }
 
@@ -120,26 +110,29 @@ size_t block_room(const Place &place) {
     return place.tables ? slot_bytes(place.tables->size_class)
                         : place.span->large_units.load(std::memory_order_relaxed) * unit_bytes;
 }
-uint64_t block_birth(const Place &place) {
-    uint16_t link = place.tables ? load_link(&place.tables->links()[place.slot])
-                                 : place.span->large_link.load(std::memory_order_relaxed);
-    return time_of_stamp(link & stamp_max);
+// Few and dear enough for an exact time of their own: large ones.
+uint64_t block_clock_of(const Place &place) {
+    return place.tables ? small_block_clock() : clock_now();
+}
+void count_freed(SiteCache *cache, const Place &place, uint64_t clock) {
+    uint16_t birth = place.tables ? load_link(&place.tables->links()[place.slot])
+                                  : place.span->large_link.load(std::memory_order_relaxed);
+    cache->counters.freed(block_bytes(place), clock_time(clock), birth, clock_link(clock));
 }
 
 // The same block from now on holds `size` bytes: counted as freed and allocated.
 void restart_block(SiteCache *cache, const Place &place, size_t size) {
-    uint64_t now = stats_now();
-    cache->counters.freed(block_bytes(place), now, block_birth(place));
-    uint16_t link = link_live | stamp_of(now);
+    uint64_t clock = block_clock_of(place);
+    count_freed(cache, place, clock);
     if (place.tables) {
         size_t room = block_room(place);
         size = room - store_slack(place.tables, place.slot, room - size);
-        store_link(&place.tables->links()[place.slot], link);
+        store_link(&place.tables->links()[place.slot], clock_link(clock));
     } else {
         place.span->large_bytes = size;
-        place.span->large_link.store(link, std::memory_order_relaxed);
+        place.span->large_link.store(clock_link(clock), std::memory_order_relaxed);
     }
-    count_allocated(cache, size, now);
+    count_allocated(cache, size, clock_time(clock));
 }
 
 // A large block that shrinks gives units back, and one that grows takes those behind it if it can.
@@ -182,29 +175,34 @@ bool site_heap_reserve() {
     return true;
 }
 
+[[gnu::always_inline]] void *site_heap_try_malloc(uint32_t site, size_t size, bool zero) noexcept {
+    bool fresh = false;
+    void *block = site_heap_quick_malloc(site, size, fresh);
+    return block && zero && !fresh ? memset(block, 0, size) : block;
+}
+
+[[gnu::always_inline]] bool site_heap_try_free(void *block) noexcept {
+    return site_heap_quick_free(block);
+}
+
 void *site_heap_malloc(uint32_t site, size_t size, size_t align, bool zero) {
+    if (align <= 16)
+        if (void *block = site_heap_try_malloc(site, size, zero))
+            return block;
     site = numbered(site);
     ThreadHeap *heap = thread_site_heap();
     SiteCache *cache = heap ? site_cache(heap, site) : nullptr;
     if (!cache)
         return nullptr;
-    uint64_t now = stats_now();
     if (size > largest_slot || align > largest_slot_align)
-        return large_malloc(heap, cache, size, align, zero, now);
+        return large_malloc(heap, cache, size, align, zero);
     unsigned size_class = class_for(size, align);
     Bin *bin = site_bin(heap, cache, size_class);
     if (!bin)
         return nullptr;
-    bool tagged = !bin->earned;
-    if (tagged) {
-        size_t lines = size ? (size + line_bytes - 1) & ~(line_bytes - 1) : line_bytes;
-        unsigned tagged_class = class_for(lines, align > line_bytes ? align : line_bytes);
-        if (tagged_class >= first_medium_class)
-            tagged = false;
-        else
-            bin = &heap->tagged[tagged_class];
-    }
-    Slot slot = bin_take(heap, bin);
+    unsigned tagged_class = tagged_class_for(size, align);
+    bool tagged = !bin->earned() && tagged_class < first_medium_class;
+    Slot slot = bin_take(heap, tagged ? &heap->tagged[tagged_class] : bin);
     if (!slot.span)
         return nullptr;
     SpanTables *tables = slot.span->tables.load(std::memory_order_relaxed);
@@ -216,28 +214,30 @@ void *site_heap_malloc(uint32_t site, size_t size, size_t align, bool zero) {
             owner_changed(block, room);
         __atomic_store_n(tag, site, __ATOMIC_RELAXED);
         cache->counters.tagged_bytes.add(int64_t(room));
-        Bin *own = site_bin(heap, cache, size_class);
-        own->tagged_bytes += int32_t(room);
-        own->tagged_waste += int32_t(room - slot_bytes(size_class));
-        if (own->tagged_bytes >= earned_at_bytes || own->tagged_waste >= earned_at_waste)
-            own->earned = true;
+        bin->tagged_bytes += int32_t(room);
+        bin->tagged_waste += int32_t(room - slot_bytes(size_class));
+        if (bin->tagged_bytes >= earned_at_bytes || bin->tagged_waste >= earned_at_waste)
+            bin->from = bin;
     }
-    store_link(&tables->links()[slot.index], link_live | stamp_of(now));
+    uint64_t clock = small_block_clock();
+    store_link(&tables->links()[slot.index], clock_link(clock));
     size_t counted = room - store_slack(tables, slot.index, room - size);
-    count_allocated(cache, counted, now);
+    count_allocated(cache, counted, clock_time(clock));
     if (zero && !slot.fresh)
         memset(block, 0, size);
     return block;
 }
 
 void site_heap_free(void *block) {
+    if (site_heap_quick_free(block))
+        return;
     Place place = place_of(block);
     ThreadHeap *heap = thread_site_heap();
     SiteCache *cache = heap ? site_cache(heap, place.site) : nullptr;
     if (!cache)
         return; // out of memory: the block is lost
     size_t bytes = block_bytes(place);
-    cache->counters.freed(bytes, stats_now(), block_birth(place));
+    count_freed(cache, place, block_clock_of(place));
     if (!place.tables) {
         park_large(heap, place.span);
         return;

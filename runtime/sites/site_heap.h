@@ -16,7 +16,8 @@ struct Config;
 bool site_heap_reserve();
 
 // site_heap_reserve, then what watches the heap: sampler and profile writer (profile.cpp).
-bool site_heap_start(const tc::Config &);
+// Null, or what went wrong.
+const char *site_heap_start(const tc::Config &);
 
 // Null when memory is out (the caller sets errno).  `align` is 0 or a power of two; anything up
 // to 16 is the ordinary alignment.  Sites are process-wide numbers, from 1; 0: none is known.
@@ -25,6 +26,11 @@ void *site_heap_malloc(uint32_t site, size_t size, size_t align, bool zero);
 void *site_heap_realloc(uint32_t site, void *block, size_t size);
 void site_heap_free(void *block);
 size_t site_heap_usable(const void *block);
+
+// The same where it takes no more than a look: null, or false and nothing done, where it does.
+// Inlined when the library is linked: the entries cannot include <atomic>, which declares malloc.
+void *site_heap_try_malloc(uint32_t site, size_t size, bool zero) noexcept;
+bool site_heap_try_free(void *block) noexcept;
 
 // What follows is here only to be inlined.
 struct SiteHeapRange {

@@ -25,6 +25,9 @@ constexpr unsigned tick_shift = 8;
 // is at most 1/1024 of the time since the program's start.
 constexpr uint16_t stamp_max = (1u << 15) - 1;
 
+// A slot's link: live and its birth stamp, or free and the next free slot + 1.
+constexpr uint16_t link_live = 1u << 15;
+
 constexpr uint16_t stamp_of(uint64_t time) {
     if (time < 1024)
         return uint16_t(time);

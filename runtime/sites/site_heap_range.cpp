@@ -9,6 +9,7 @@
 
 SiteHeapRange site_heap_range;
 tc::Lock units_lock;
+void (*units_owned)(size_t, size_t, uint32_t);
 
 namespace {
 
@@ -144,6 +145,8 @@ void units_give(size_t first, size_t count) {
     // The kernel keeps locked pages; what is taken again must read as zero all the same.
     if (madvise(unit_address(first), count * unit_bytes, MADV_DONTNEED) != 0)
         memset(unit_address(first), 0, count * unit_bytes);
+    else if (pages_returned)
+        pages_returned(unit_address(first), count * unit_bytes);
     tc::Guard guard(units_lock);
     for (size_t unit = first; unit < first + count; ++unit)
         free_units[unit / 64] |= uint64_t(1) << (unit % 64);

@@ -25,9 +25,14 @@ inline void *unit_address(size_t unit) {
 inline uint32_t unit_owner(size_t unit) {
     return __atomic_load_n(&site_heap_range.owners[unit], __ATOMIC_RELAXED);
 }
+// Called when units belong to a site or are tagged, before anybody touches them; may be null.
+extern void (*units_owned)(size_t first, size_t count, uint32_t owner);
+
 inline void set_unit_owners(size_t first, size_t count, uint32_t owner) {
     for (size_t unit = first; unit < first + count; ++unit)
         __atomic_store_n(&site_heap_range.owners[unit], owner, __ATOMIC_RELAXED);
+    if (units_owned && owner)
+        units_owned(first, count, owner);
 }
 
 extern tc::Lock units_lock; // for fork

@@ -7,11 +7,11 @@ Span *all_spans;
 tc::Lock tables_lock;
 void (*before_release)(uint32_t, size_t, size_t);
 void (*owner_changed)(const void *, uint64_t);
+void (*pages_returned)(const void *, uint64_t);
 
 namespace {
 
 constexpr size_t tables_chunk = 256 << 10;
-constexpr size_t largest_byte_slack_slot = 2 << 10;
 
 SpanTables *unused_tables[2][class_count];
 char *chunk, *chunk_end;
@@ -78,6 +78,10 @@ Span *span_make(uint32_t site, unsigned size_class) {
     span->tables.store(tables, std::memory_order_release);
     span->site.store(site, std::memory_order_relaxed);
     span->next = span->prev = span->next_returned = nullptr;
+    span->start = reinterpret_cast<uintptr_t>(unit_address(first));
+    span->links = tables->links();
+    span->slot_bytes = slot_bytes(size_class);
+    span->slots = uint16_t(tables->slots);
     span->free_head = span->used = 0;
     span->size_class = uint8_t(size_class);
     set_unit_owners(first, units,

@@ -4,6 +4,7 @@
 // bytes that say "free, and who is next" or "live, born then", one or two for how much of the
 // slot was asked for, and four for the tag.
 #pragma once
+#include "site_heap_clock.h"
 #include "site_heap_range.h"
 #include <atomic>
 
@@ -31,6 +32,23 @@ constexpr uint32_t slot_bytes(unsigned size_class) {
 static_assert(slot_bytes(class_of(largest_slot)) == largest_slot);
 static_assert(class_of(largest_slot) == class_count - 1);
 static_assert(class_of(largest_small_slot) == first_medium_class - 1);
+
+// The smallest class for a size whose slots are all aligned.
+constexpr unsigned class_for(size_t size, size_t align) {
+    unsigned size_class = class_of(size);
+    if (align > 16)
+        for (size_class = class_of(size < align ? align : size);
+             slot_bytes(size_class) & (align - 1);)
+            ++size_class;
+    return size_class;
+}
+
+// Where a block lies while its site has no spans of its own: in slots of whole lines.
+constexpr unsigned tagged_class_for(size_t size, size_t align) {
+    constexpr size_t line_bytes = 64;
+    size_t lines = size ? (size + line_bytes - 1) & ~(line_bytes - 1) : line_bytes;
+    return class_for(lines, align > line_bytes ? align : line_bytes);
+}
 
 constexpr size_t units_of_class(unsigned size_class) {
     return size_class < first_medium_class ? 1 : medium_units;
@@ -70,25 +88,32 @@ struct SpanTables {
     uint16_t *slack16() { return links() + slots; }
 };
 
+constexpr size_t largest_byte_slack_slot = 2 << 10;
+
 enum class SpanState : uint8_t { none, current, partial, full, large };
 
 struct Bin;
 struct ThreadHeap;
 
 struct alignas(64) Span {
-    // Frees by other threads: a stack of slots, and what the freeing thread must know.
-    std::atomic<uint64_t> remote;
-    std::atomic<ThreadHeap *> owner; // null: large, or its thread has ended
+    // What the owner reads at every block: one line, which other threads only read.
+    std::atomic<ThreadHeap *> owner; // null: large, no span's first unit, or its thread has ended
     std::atomic<SpanTables *> tables;
     Bin *bin;
-    Span *next, *prev;            // in one of the bin's lists, or among the abandoned
-    Span *next_returned;          // in the owner's stack of spans that others emptied
-    std::atomic<uint32_t> site;   // 0: tagged
+    uintptr_t start;
+    uint16_t *links;            // of `tables`
+    std::atomic<uint32_t> site; // 0: tagged
+    uint32_t slot_bytes;
+    uint16_t slots;
     uint16_t free_head;           // slot + 1
     uint16_t used;                // handed out and not yet back in free_head's list
     std::atomic<uint16_t> carved; // slots from here on were never handed out: they are zero
     SpanState state;
     uint8_t size_class;
+    // Frees by other threads: a stack of slots, and what the freeing thread must know.
+    alignas(64) std::atomic<uint64_t> remote;
+    Span *next, *prev;   // in one of the bin's lists, or among the abandoned
+    Span *next_returned; // in the owner's stack of spans that others emptied
     // Large spans only.
     std::atomic<uint16_t> large_link;
     std::atomic<size_t> large_units;
@@ -104,8 +129,6 @@ constexpr uint16_t remote_head(uint64_t word) { return uint16_t(word); }
 constexpr uint16_t remote_count(uint64_t word) { return uint16_t(word >> 16); }
 constexpr uint16_t remote_frozen(uint64_t word) { return uint16_t(word >> remote_frozen_shift); }
 
-// A slot's link: live and its birth stamp, or free and the next free slot + 1.
-constexpr uint16_t link_live = 1u << 15;
 inline uint16_t load_link(uint16_t *link) { return __atomic_load_n(link, __ATOMIC_RELAXED); }
 inline void store_link(uint16_t *link, uint16_t value) {
     __atomic_store_n(link, value, __ATOMIC_RELAXED);
@@ -129,5 +152,7 @@ void span_release(Span *);
 extern void (*before_release)(uint32_t site, size_t first_unit, size_t units);
 // Called before memory goes from one site to another or back to the pool, when not null.
 extern void (*owner_changed)(const void *, uint64_t bytes);
+// Pages have gone back to the kernel, before anybody can take them again; may be null.
+extern void (*pages_returned)(const void *, uint64_t bytes);
 
 extern tc::Lock tables_lock; // for fork

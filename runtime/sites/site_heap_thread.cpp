@@ -13,14 +13,12 @@ pthread_key_t end_key;
 bool end_key_made;
 pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
-__thread ThreadHeap *own_heap __attribute__((tls_model("initial-exec")));
-
 // In the child of a fork: its only thread's heap, until that thread comes back for it.
 ThreadHeap *forked_heap;
 
 void end_thread(void *argument) {
     auto *heap = static_cast<ThreadHeap *>(argument);
-    own_heap = nullptr;
+    own_site_heap = nullptr;
     take_returned(heap);
     release_parked(heap);
     for (Bin *&bin : heap->resting) {
@@ -86,30 +84,31 @@ void unlock_all() {
 }
 void after_fork_in_child() {
     unlock_all();
-    forked_heap = own_heap;
-    own_heap = nullptr;
+    forked_heap = own_site_heap;
+    own_site_heap = nullptr;
     stats_restart_in_child();
 }
 
 } // namespace
 
+__thread ThreadHeap *own_site_heap __attribute__((tls_model("initial-exec")));
 void (*first_use_in_child)();
 
 ThreadHeap *first_site_heap() { return heaps.load(std::memory_order_acquire); }
 
 ThreadHeap *thread_site_heap() {
-    if (own_heap) [[likely]]
-        return own_heap;
+    if (own_site_heap) [[likely]]
+        return own_site_heap;
     if (ThreadHeap *heap = forked_heap) {
         forked_heap = nullptr;
-        own_heap = heap;
+        own_site_heap = heap;
         if (first_use_in_child)
             first_use_in_child();
         return heap;
     }
     ThreadHeap *heap = make_heap();
-    own_heap = heap;
-    if (heap) { // after own_heap is set: these may allocate
+    own_site_heap = heap;
+    if (heap) { // after own_site_heap is set: these may allocate
         heap->stack_frame.store(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)),
                                 std::memory_order_relaxed);
         pthread_once(&end_once, [] { end_key_made = !pthread_key_create(&end_key, end_thread); });
@@ -143,25 +142,28 @@ SiteCache *site_cache(ThreadHeap *heap, uint32_t site) {
 }
 
 Bin *site_bin(ThreadHeap *heap, SiteCache *cache, unsigned size_class) {
+    uint32_t key = bin_key(cache->site & (site_limit - 1), size_class); // of no site: 0
+    Bin *&recent = heap->recent_bin(key);
+    if (recent && recent->key == key) [[likely]]
+        return recent;
     Bin *bin = cache->bins;
-    if (bin && bin->size_class == size_class) [[likely]]
-        return bin;
-    for (Bin **link = &cache->bins; (bin = *link); link = &bin->next)
-        if (bin->size_class == size_class) {
-            *link = bin->next;
-            break;
-        }
+    while (bin && bin->size_class != size_class)
+        bin = bin->next;
     if (!bin) {
         bin = static_cast<Bin *>(arena_take(heap, sizeof(Bin)));
         if (!bin)
             return nullptr;
         bin->site = cache->site;
+        bin->key = key;
+        bin->slot_bytes = slot_bytes(size_class);
         bin->size_class = uint8_t(size_class);
-        bin->earned = size_class >= first_medium_class;
+        bin->cache = cache;
+        unsigned tagged_class = tagged_class_for(slot_bytes(size_class), 0);
+        bin->from = tagged_class < first_medium_class ? &heap->tagged[tagged_class] : bin;
+        bin->next = cache->bins;
+        cache->bins = bin;
     }
-    bin->next = cache->bins;
-    cache->bins = bin;
-    return bin;
+    return recent = bin;
 }
 
 void site_heap_at_fork() { pthread_atfork(lock_all, unlock_all, after_fork_in_child); }

@@ -4,23 +4,34 @@
 #include "site_heap_span.h"
 #include "site_stats.h"
 
+struct SiteCache;
+
+// What tells a site's bins apart.
+constexpr uint32_t bin_key(uint32_t site, unsigned size_class) { return site << 7 | size_class; }
+static_assert(class_count <= 1 << 7);
+
 // One thread's spans of one size class: of a site, or (site 0) tagged.
 struct Bin {
-    Bin *next; // of the same site
     Span *current;
+    Bin *from; // whose slots its blocks get: its own, or until it has earned that, tagged ones
+    SiteCache *cache;
+    Bin *next;            // of the same site
     Span *partial, *full; // doubly linked
     uint32_t site;
+    uint32_t key;
+    uint32_t slot_bytes; // of its own spans
     uint8_t size_class;
-    bool earned;  // has spans of its own from now on
     bool resting; // in ThreadHeap::resting
     // What earning a span is decided on: the slots this thread took for this bin from tagged
     // spans, less those it gave back, and how much smaller its own slots would be.
     int32_t tagged_bytes, tagged_waste;
+
+    bool earned() const { return from == this; } // has spans of its own from now on
 };
 
 struct SiteCache {
     SiteCounters counters;
-    Bin *bins;     // most recently used first
+    Bin *bins;
     uint32_t site; // as in SiteHeapRange::owners
 };
 
@@ -29,6 +40,9 @@ struct ThreadHeap {
     static constexpr unsigned chunk_sites = 1u << chunk_shift;
     static constexpr unsigned resting_bins = 32;
 
+    // Bins by a hash of their key: site and class lead to a bin with one load.
+    static constexpr unsigned recent_shift = 9;
+    Bin *recent[1 << recent_shift];
     std::atomic<SiteCache **> chunks[site_limit >> chunk_shift];
     Bin tagged[first_medium_class];
     std::atomic<Span *> returned; // full spans that other threads emptied
@@ -44,12 +58,15 @@ struct ThreadHeap {
     std::atomic<uintptr_t> stack_frame; // an address on the thread's stack
     ThreadHeap *next_heap, *next_unused;
 
+    Bin *&recent_bin(uint32_t key) { return recent[key * 2654435761u >> (32 - recent_shift)]; }
     SiteCache *find(uint32_t site) {
         SiteCache **chunk = chunks[site >> chunk_shift].load(std::memory_order_acquire);
         return chunk ? __atomic_load_n(&chunk[site % chunk_sites], __ATOMIC_ACQUIRE) : nullptr;
     }
 };
 
+// The calling thread's, if it has one already.
+extern __thread ThreadHeap *own_site_heap __attribute__((tls_model("initial-exec")));
 // The calling thread's, made or adopted at first use; null when memory is out.
 ThreadHeap *thread_site_heap();
 // The calling thread's cache of a site.

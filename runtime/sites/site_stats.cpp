@@ -40,6 +40,15 @@ void SiteCounters::flush() {
     unflushed_peak.set(0);
 }
 
+std::atomic<uint64_t> block_clock;
+
+uint64_t clock_now() {
+    uint64_t now = stats_now();
+    return now << 16 | link_live | stamp_of(now);
+}
+
+void block_clock_tick() { block_clock.store(clock_now(), std::memory_order_relaxed); }
+
 uint64_t stats_now() { return (clock_ticks() - start_ticks) >> tick_shift; }
 
 double stats_seconds(uint64_t time) {
@@ -108,8 +117,10 @@ SiteStats stats_read(uint32_t site, uint64_t now) {
     uint64_t blocks = stats.allocations + uint64_t(inherited);
     births += totals->inherited_births.load(std::memory_order_relaxed);
     if (blocks && stats.frees <= blocks) { // a thread may have counted between two of our reads
-        uint64_t lived = deaths - births + (blocks - stats.frees) * now;
-        stats.mean_lifetime_seconds = stats_seconds(lived) / double(blocks);
+        int64_t lived = int64_t(deaths - births + (blocks - stats.frees) * now);
+        // The clock that stands still between ticks may set a death before a birth.
+        stats.mean_lifetime_seconds =
+            lived > 0 ? stats_seconds(uint64_t(lived)) / double(blocks) : 0;
     }
     stats.longest_dead_seconds = stats_seconds(longest);
     if (uint64_t first = totals->first_time.load(std::memory_order_relaxed))
@@ -162,6 +173,7 @@ unsigned stats_heap_count() {
 }
 
 void stats_restart_in_child() {
+    block_clock.store(0, std::memory_order_relaxed); // until there is a thread that sets it again
     uint64_t now = stats_now();
     counting_since = now;
     for (uint32_t site = 0; site < stats_site_end(); ++site) {

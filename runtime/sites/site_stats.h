@@ -9,6 +9,20 @@
 #include <atomic>
 #include <cstddef>
 
+// The clock of small blocks: time (stats_now) and, in the low 16 bits, the link of a block born
+// then. The watching thread sets it every few milliseconds, since reading the processor's counter
+// twice a block costs more than everything else about it.  0: nobody sets it, and each reads for
+// himself.
+extern std::atomic<uint64_t> block_clock;
+constexpr uint64_t clock_time(uint64_t clock) { return clock >> 16; }
+constexpr uint16_t clock_link(uint64_t clock) { return uint16_t(clock); }
+uint64_t clock_now(); // block_clock's value if it were set now
+void block_clock_tick();
+inline uint64_t small_block_clock() {
+    uint64_t clock = block_clock.load(std::memory_order_relaxed);
+    return clock ? clock : clock_now();
+}
+
 constexpr uint32_t site_limit = 1u << 20; // from here on sites count as unknown, which is 0 here
 
 // One writer, any reader.
@@ -44,6 +58,11 @@ struct SiteCounters {
     Counter<int64_t> unflushed, unflushed_peak; // change of live bytes since the last flush
     Counter<int64_t> tagged_bytes;              // slots in tagged spans, taken less given back
 
+    // Whether nothing seldom has to be done: the first allocation, a flush.
+    bool takes_allocated(size_t bytes) const {
+        return allocations.get() && unflushed.get() + int64_t(bytes) < flush_bytes;
+    }
+    bool takes_freed(size_t bytes) const { return unflushed.get() - int64_t(bytes) > -flush_bytes; }
     void allocated(size_t bytes, uint64_t now) {
         allocations.add(1);
         allocated_bytes.add(bytes);
@@ -56,17 +75,25 @@ struct SiteCounters {
                 flush();
         }
     }
-    void freed(size_t bytes, uint64_t now, uint64_t birth) {
+    // `birth`: the block's link; `link`: that of one born now.
+    void freed(size_t bytes, uint64_t now, uint16_t birth, uint16_t link) {
         frees.add(1);
         deaths.add(now);
-        if (now > birth && now - birth > longest_life.get())
-            longest_life.set(now - birth);
+        if (birth != link)
+            lived(now, birth);
         int64_t change = unflushed.get() - int64_t(bytes);
         unflushed.set(change);
         if (change <= -flush_bytes)
             flush();
     }
     void flush();
+
+  private:
+    void lived(uint64_t now, uint16_t link) {
+        uint64_t birth = time_of_stamp(link & stamp_max);
+        if (now > birth && now - birth > longest_life.get())
+            longest_life.set(now - birth);
+    }
 };
 
 // Time since the heap's start in units of 2^tick_shift ticks.

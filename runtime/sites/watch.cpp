@@ -1,6 +1,7 @@
 // See watch.h.
 #include "watch.h"
 #include "lock.h"
+#include "online/online.h"
 #include "own_memory.h"
 #include "own_thread.h"
 #include "profile.h"
@@ -8,6 +9,7 @@
 #include "runtime.h"
 #include "site_heap.h"
 #include "site_heap_thread.h"
+#include "site_stats.h"
 #include "trace/traffic.h"
 #include <cerrno>
 #include <fcntl.h>
@@ -19,12 +21,14 @@
 
 namespace tc {
 [[gnu::weak]] void trace_owner_changed(const void *, uint64_t);
+[[gnu::weak]] void stream_pages_returned(const void *, uint64_t);
 [[gnu::weak]] void trace_complete();
 } // namespace tc
 
 namespace {
 
 constexpr uint64_t millisecond = 1000000;
+constexpr uint64_t tick = 2 * millisecond; // how exact the times of small blocks are
 constexpr size_t stack_bytes = 256 << 10;
 // What samples and profiles may cost: each is followed by this many times its own processor time
 // without another.
@@ -56,6 +60,7 @@ void sample() {
     if (pagemap >= 0)
         close(pagemap);
     profile_note_series(elapsed());
+    tc::online_tick();
 }
 
 void finish() { // under `watching`
@@ -74,10 +79,22 @@ void sleep_until_set(int &word, uint64_t nanoseconds) {
     syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &most);
 }
 
+// Sets the small blocks' clock meanwhile.
+void sleep_ticking(uint64_t nanoseconds) {
+    const uint64_t from = elapsed();
+    for (;;) {
+        block_clock_tick();
+        const uint64_t slept = elapsed() - from;
+        if (slept >= nanoseconds || __atomic_load_n(&leaving, __ATOMIC_ACQUIRE))
+            return;
+        sleep_until_set(leaving, nanoseconds - slept < tick ? nanoseconds - slept : tick);
+    }
+}
+
 void *watch(void *) {
     uint64_t wait = 5 * millisecond, next_profile = 50 * millisecond, between = 50 * millisecond;
     for (;;) {
-        sleep_until_set(leaving, wait);
+        sleep_ticking(wait);
         tc::Guard guard(watching);
         if (!finished && __atomic_load_n(&leaving, __ATOMIC_ACQUIRE))
             finish();
@@ -89,6 +106,7 @@ void *watch(void *) {
         uint64_t before = processor_time();
         sample();
         uint64_t cost = processor_time() - before;
+        block_clock_tick();
         if (elapsed() >= next_profile) {
             profile_write(elapsed(), false);
             uint64_t write_cost = processor_time() - before - cost;
@@ -172,6 +190,17 @@ bool watch_start(const tc::Config &config) {
     return true;
 }
 
-bool site_heap_start(const tc::Config &config) {
-    return site_heap_reserve() && (!config.profile || watch_start(config));
+const char no_address_space[] =
+    "there is no address space left for the profiling heap (see ulimit -v)";
+
+const char *site_heap_start(const tc::Config &config) {
+    if (config.stream && tc::stream_pages_returned)
+        pages_returned = tc::stream_pages_returned;
+    if (!site_heap_reserve())
+        return no_address_space;
+    if (const char *fault = tc::online_start(config))
+        return fault;
+    if (!config.profile)
+        block_clock_tick(); // nobody will ask for times
+    return !config.profile || watch_start(config) ? nullptr : no_address_space;
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include "recorder.h"
 #include "site_heap.h"
+#include "tier_traffic.h"
 
 namespace tc {
 
@@ -29,6 +30,8 @@ namespace tc {
         if (site - 1 < max_owner - first_site_owner) [[likely]]
             return first_site_owner + site;
     }
+    if (uint32_t known = known_tier(address))
+        return first_site_owner + known - 1;
     return owner_of(r, address);
 }
 
@@ -91,9 +94,8 @@ struct Found {
 // In sets of several blocks.
 TC_PRESERVE Found look_for(tc_way *set, uint64_t blocks, uint64_t line);
 
-// The way that holds a line, which is brought in if need be; null if what would have to make
-// room was used at `limit` or later.
-[[gnu::always_inline]] inline tc_way *bring_in(Recorder &r, uint64_t line, uint64_t limit) {
+// The way that holds a line, which is brought in if need be.
+[[gnu::always_inline]] inline tc_way *bring_in(Recorder &r, uint64_t line) {
     // The program will want it next.
     thermocline::prefetch_line(reinterpret_cast<void *>(line << TC_LINE_SHIFT));
     uint32_t owner = owner_here(r, line << TC_LINE_SHIFT);
@@ -113,8 +115,6 @@ TC_PRESERVE Found look_for(tc_way *set, uint64_t blocks, uint64_t line);
         if (owned(*way).owner() != owner)
             way->owned = CacheLine(line, settled(r, *way).dirty(), owner).word();
     } else {
-        if (limit != UINT64_MAX && way->stamp >= limit)
-            return nullptr;
         serve_if_many(r);
         CacheLine wanted(line, false, owner);
         ask(r, wanted);

@@ -7,6 +7,7 @@
 // depend on what the next one finds, so each serves its whole batch before the next.
 #pragma once
 #include "recorder.h"
+#include "tier_traffic.h"
 
 namespace tc {
 namespace {
@@ -27,8 +28,13 @@ void unlock_sets(Recorder &r) {
 }
 
 // A tier's pages may have come since the line's way to here began.
-uint32_t owner_now(const Recorder &r, CacheLine line) {
-    return model.by_tier ? owner_of(r, line.line() << TC_LINE_SHIFT) : line.owner();
+[[gnu::always_inline]] inline uint32_t owner_now(const Recorder &r, CacheLine line) {
+    if (!model.by_tier)
+        return line.owner();
+    uintptr_t address = line.line() << TC_LINE_SHIFT;
+    if (uint32_t known = known_tier(address)) [[likely]]
+        return first_site_owner + known - 1;
+    return owner_of(r, address);
 }
 
 // The line is sought and, if need be, put in, and what left is returned.

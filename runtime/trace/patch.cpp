@@ -1,6 +1,7 @@
 // Sends a module's functions to their recording twins, by a jump over their first bytes.
 #include "owners.h"
 #include "recorder.h"
+#include "twin_work.h"
 #include "unseen.h"
 #include <errno.h>
 #include <stdio.h>
@@ -23,10 +24,12 @@ static unsigned char *entry_of(const tc_twin &twin) {
     return memcmp(entry, endbr64, sizeof endbr64) == 0 ? entry + sizeof endbr64 : entry;
 }
 
-void trace_patch_module(const tc_module *module) {
+void trace_patch_module(tc_module *module) {
     if (!model.levels || !module->twin_count)
         return;
+    trace_add_module(module);
     owners_find_globals();
+    trace_watch_functions(module);
     uintptr_t low = UINTPTR_MAX, high = 0;
     for (uint64_t i = 0; i < module->twin_count; i++) {
         uintptr_t entry = reinterpret_cast<uintptr_t>(entry_of(module->twins[i]));
@@ -43,7 +46,7 @@ void trace_patch_module(const tc_module *module) {
                 strerrorname_np(errno), module->table);
         return;
     }
-    uintptr_t first = UINTPTR_MAX, last = 0;
+    uintptr_t first = UINTPTR_MAX;
     for (uint64_t i = 0; i < module->twin_count; i++) {
         unsigned char *entry = entry_of(module->twins[i]);
         auto *twin = static_cast<unsigned char *>(address_of(module->twins[i].twin));
@@ -52,16 +55,16 @@ void trace_patch_module(const tc_module *module) {
         memcpy(entry + 1, &distance, sizeof distance);
         uintptr_t start = reinterpret_cast<uintptr_t>(twin);
         first = start < first ? start : first;
-        last = start > last ? start : last;
     }
-    // The last twin's length isn't known; what may follow in its page is little.
-    unseen_add_twins(first, last + page);
+    unseen_add_twins(first, reinterpret_cast<uintptr_t>(module->twins_end));
     mprotect(text, high - low, PROT_READ | PROT_EXEC);
 }
 
-void trace_forget_module(const tc_module *) {
-    if (model.levels)
-        owners_find_globals();
+void trace_forget_module(tc_module *module) {
+    if (!model.levels)
+        return;
+    owners_find_globals();
+    trace_remove_module(module);
 }
 
 } // namespace tc

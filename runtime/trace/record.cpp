@@ -58,7 +58,7 @@ static TC_PRESERVE void record_each(tc_recorder *recorder, uintptr_t address, co
 // As miss, for the parts of the recorder that save no more registers than they need.
 [[gnu::noinline]] static TC_PRESERVE tc_way *fetch(Recorder &r, uint64_t line) {
     tc_way *way = nullptr;
-    guarded(r, [&] { way = bring_in(r, line, UINT64_MAX); });
+    guarded(r, [&] { way = bring_in(r, line); });
     return way;
 }
 
@@ -98,7 +98,7 @@ static TC_PRESERVE void record_in_line(tc_recorder *recorder, uintptr_t address,
                                        const tc_group *group, uint64_t stamp) {
     Recorder &r = whole(recorder);
     tc_way *way = nullptr;
-    guarded(r, [&] { way = bring_in(r, address >> TC_LINE_SHIFT, UINT64_MAX); });
+    guarded(r, [&] { way = bring_in(r, address >> TC_LINE_SHIFT); });
     if (!way)
         return;
     add(way->loads, group->loads);

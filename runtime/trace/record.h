@@ -14,8 +14,21 @@ enum {
     TC_LINE_SHIFT = 6,
     TC_FILTER_BITS = 10,
     TC_FILTER_ENTRIES = 1 << TC_FILTER_BITS,
-    TC_ENTRY_SHIFT = 3,         /* a pointer's size */
-    TC_STAMPS_PER_REFERENCE = 2 /* one for each line that it may touch */
+    TC_ENTRY_SHIFT = 3,          /* a pointer's size */
+    TC_STAMPS_PER_REFERENCE = 2, /* one for each line that it may touch */
+    TC_WORK_PER_CALL = 8,        /* what a call counts as, in instructions */
+    TC_WORK_WORD_SHIFT = 3,      /* an instruction for each word that a copy or fill moves */
+    TC_WORK_UNTOLD = 8192        /* a loop tells its work, and looks up, after so much */
+};
+
+/* What twins are to do, when they are entered and at loops' headers: run as the plain code, or
+ * record. */
+enum { TC_TWINS_RUN = 0, TC_TWINS_RECORD = 1 };
+
+/* Work that a thread's plain code has done, and at which its twins are to record, all threads'
+ * with them. */
+struct tc_work {
+    uint64_t done, due;
 };
 
 /* Multiplicative hashing: arrays at a power-of-two distance, which real programs
@@ -37,7 +50,11 @@ struct tc_way {
 
 struct tc_recorder {
     uint64_t clock;
-    uint64_t unused[7];
+    /* Work that the thread has done, by the twins' plain versions and by their recording ones
+     * (TwinsVersions.h), about instructions: the same places count in either. */
+    struct tc_work plain_work;
+    uint64_t recorded_work;
+    uint64_t unused[4];
     /* Never null; a way that holds another line by now tells so itself. */
     struct tc_way *filter[TC_FILTER_ENTRIES];
     /* The recorder's own follows. */
@@ -62,38 +79,26 @@ struct tc_producer {
     uint16_t load;     /* which of its references */
     uint16_t consumer; /* whose address the load's value makes; in rising order */
 };
+enum { TC_COLUMN_BITS = 12 };
+struct tc_position {
+    int32_t place;            /* the function's name and the file's, each with its NUL: bytes from
+                                 the address of the group that this belongs to */
+    uint32_t line_and_column; /* line << TC_COLUMN_BITS | column; 0: not known */
+};
+/* Only a trace asks for what is behind the references: the producers, then a tc_position for
+ * each reference. */
 struct tc_group {
     uint16_t count;
-    uint16_t producers;     /* tc_producer's behind the references: only a trace asks for them */
+    uint16_t producers;     /* how many */
     uint32_t loads, stores; /* among them */
     uint32_t bytes;         /* from its first byte to its last */
     struct tc_reference references[];
 };
 
-/* A strip: a loop whose references are all known before it starts.  Each iteration makes
- * the same groups in the same order; a group's address moves by a constant step. */
-enum { TC_STRIP_GROUPS = 32 /* at most */ };
-struct tc_strip_group {
-    uint16_t bytes; /* from its first byte to its last; at most a line's length */
-    uint16_t count; /* of references */
-    uint16_t loads, stores;
-    /* An unrolled loop's groups are 1 << pieces_shift pieces next to each other, which are
-     * referred to alike; the last reference to piece k is number piece_last + k * piece_step.
-     * (Else it is one piece.) */
-    uint16_t pieces_shift, piece_last, piece_step, unused;
-    struct tc_reference references[];
-};
-struct tc_strip {
-    uint32_t count;  /* of groups, which follow back to back */
-    uint32_t stamps; /* that an iteration takes */
-};
-struct tc_walk {
-    uintptr_t start; /* a group's address in the first iteration */
-    int64_t step;
-};
-
 #ifdef __cplusplus
 extern "C" {
+/* Where a thread's plain work counts: its recorder's, once it has one. */
+extern __thread struct tc_work *tc_work_here __attribute__((tls_model("initial-exec")));
 /* The calling thread's recorder; null until its first twin runs. */
 extern __thread struct tc_recorder *tc_recorder_here __attribute__((tls_model("initial-exec")));
 #define TC_PRESERVE __attribute__((preserve_all))
@@ -102,13 +107,11 @@ extern __thread struct tc_recorder *tc_recorder_here __attribute__((tls_model("i
 
 /* Makes the thread's recorder; may be called again. */
 struct tc_recorder *tc_recorder_make(void);
+/* The same where a plain version is about to record. */
+struct tc_recorder *tc_recorder_enter(void);
 /* A group whose inline test failed.  `stamp`: the first of its stamps. */
 TC_PRESERVE void tc_record_group(struct tc_recorder *, uintptr_t, const struct tc_group *,
                                  uint64_t stamp);
-/* All references of a strip, before the first of them is made.  `stamp`: the first of
- * their stamps.  One walk for each group. */
-TC_PRESERVE void tc_record_strip(struct tc_recorder *, const struct tc_strip *,
-                                 const struct tc_walk *, uint64_t iterations, uint64_t stamp);
 /* A whole range, one reference for each line of it. */
 TC_PRESERVE void tc_record_load(struct tc_recorder *, const void *, uint64_t bytes);
 TC_PRESERVE void tc_record_store(struct tc_recorder *, const void *, uint64_t bytes);
@@ -120,6 +123,16 @@ TC_PRESERVE void tc_record_lanes(struct tc_recorder *, const void *, uint64_t ma
                                  uint64_t lane_bytes, uint64_t store);
 TC_PRESERVE void tc_record_scattered(struct tc_recorder *, const uintptr_t *lanes, uint64_t mask,
                                      uint64_t lane_bytes, uint64_t store);
+/* A function that somebody watches is entered, or left by its return; or control arrives in one
+ * from frames below that are left without (an exception, longjmp).  `frame`: where the return
+ * address is. */
+struct tc_function;
+TC_PRESERVE void tc_record_enter(struct tc_recorder *, const void *frame,
+                                 const struct tc_function *, uint64_t stamp);
+TC_PRESERVE void tc_record_leave(struct tc_recorder *, const void *frame,
+                                 const struct tc_function *, uint64_t stamp);
+TC_PRESERVE void tc_record_arrive(struct tc_recorder *, const void *frame,
+                                  const struct tc_function *, uint64_t stamp);
 /* Extents that only the data tells, in bytes. */
 TC_PRESERVE uint64_t tc_extent_string(const char *, uint64_t limit);
 TC_PRESERVE uint64_t tc_extent_wide(const uint32_t *, uint64_t limit);

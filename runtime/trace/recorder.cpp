@@ -51,9 +51,9 @@ Found look_for(tc_way *set, uint64_t blocks, uint64_t line) {
     return {first, false};
 }
 
-tc_way *miss(Recorder &r, uint64_t line, uint64_t limit) {
+tc_way *miss(Recorder &r, uint64_t line) {
     tc_way *way = nullptr;
-    guarded(r, [&] { way = bring_in(r, line, limit); });
+    guarded(r, [&] { way = bring_in(r, line); });
     return way;
 }
 

@@ -74,9 +74,8 @@ void serve_levels_avx2(Recorder &);
 void serve_levels_avx512(Recorder &);
 
 // The way that holds a line, which is brought in if need be; null, and nothing happens, if a
-// signal's handler interrupted the recorder itself, or if what would have to make room was
-// used at `limit` or later.
-tc_way *miss(Recorder &, uint64_t line, uint64_t limit = UINT64_MAX);
+// signal's handler interrupted the recorder itself.
+tc_way *miss(Recorder &, uint64_t line);
 // Serves what waits for the levels behind the first.
 TC_PRESERVE void serve(Recorder &);
 // A piece of the recorder's work is to start while another one is under way: false if that

@@ -5,12 +5,16 @@
 #include "recorder.h"
 #include "stream.h"
 #include "tier_traffic.h"
+#include "twin_work.h"
 #include "unseen.h"
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 
 __thread tc_recorder *tc_recorder_here __attribute__((tls_model("initial-exec")));
+// Threads that have not recorded yet share a count, and may lose some of it.
+static tc_work work_of_others = {0, UINT64_MAX};
+__thread tc_work *tc_work_here __attribute__((tls_model("initial-exec"))) = &work_of_others;
 
 namespace tc {
 
@@ -57,6 +61,7 @@ static Recorder *make() {
     auto *r = reinterpret_cast<Recorder *>(memory);
     r->traffic = static_cast<Traffic *>(traffic);
     r->twins.clock = 1;
+    r->twins.plain_work.due = UINT64_MAX;
     for (tc_way *&way : r->twins.filter)
         way = &r->no_way;
     r->blocks = memory + first;
@@ -80,6 +85,7 @@ static void end_of_thread(void *p) {
     stream_flush(*r);
     // Twins in destructors that are still to run make themselves a recorder again.
     tc_recorder_here = nullptr;
+    tc_work_here = &work_of_others;
     r->stack_low = r->stack_high = 0;
     __atomic_store_n(&r->in_use, 0, __ATOMIC_RELEASE);
 }
@@ -94,6 +100,7 @@ static void after_fork_child() {
         if (model.geometry[level].shared)
             for (unsigned i = 0; i < lock_groups; i++)
                 model.locks[level][i * lock_stride] = 0;
+    trace_work_after_fork();
     unseen_after_fork();
     auto *mine = reinterpret_cast<Recorder *>(tc_recorder_here);
     stream_after_fork(mine);
@@ -171,7 +178,7 @@ bool trace_start(const Config &config, const char **why) {
     owners_find_globals();
     unseen_start();
     choose_vectors();
-    if (config.stream && !stream_start(config.stream, config.stream_budget, why))
+    if (config.stream && !stream_start(config, why))
         return false;
     model.levels = config.cache_levels;
     return true;
@@ -236,6 +243,23 @@ void trace_tier_snapshot(Traffic *tiers, unsigned count) {
         tiers[tier] = sums[first_site_owner + tier];
 }
 
+TwinWork twin_work() {
+    TwinWork sum{__atomic_load_n(&work_of_others.done, __ATOMIC_RELAXED), 0, 0};
+    for (Recorder *r = __atomic_load_n(&model.recorders, __ATOMIC_ACQUIRE); r; r = r->next) {
+        sum.plain += __atomic_load_n(&r->twins.plain_work.done, __ATOMIC_RELAXED);
+        sum.recorded += __atomic_load_n(&r->twins.recorded_work, __ATOMIC_RELAXED);
+        sum.threads += __atomic_load_n(&r->in_use, __ATOMIC_RELAXED);
+    }
+    return sum;
+}
+
+void trace_record_after(uint64_t work) {
+    for (Recorder *r = __atomic_load_n(&model.recorders, __ATOMIC_ACQUIRE); r; r = r->next) {
+        uint64_t done = __atomic_load_n(&r->twins.plain_work.done, __ATOMIC_RELAXED);
+        __atomic_store_n(&r->twins.plain_work.due, done + work, __ATOMIC_RELAXED);
+    }
+}
+
 void trace_owner_changed(const void *p, uint64_t bytes) {
     auto *r = reinterpret_cast<Recorder *>(tc_recorder_here);
     if (!r || !bytes)
@@ -294,5 +318,13 @@ tc_recorder *tc_recorder_make(void) {
     stream_join(*r);
     pthread_setspecific(thread_end, r);
     tc_recorder_here = &r->twins;
+    tc_work_here = &r->twins.plain_work;
     return tc_recorder_here;
+}
+
+tc_recorder *tc_recorder_enter(void) {
+    tc_recorder *r = tc_recorder_make();
+    r->plain_work.due = UINT64_MAX;
+    trace_tell_twins(TC_TWINS_RECORD);
+    return r;
 }

@@ -22,8 +22,9 @@ bool trace_start(const Config &, const char **why);
 
 // Sends calls of a module's functions to their twins.  Before any of them runs; does
 // nothing unless trace_start succeeded.
-void trace_patch_module(const tc_module *);
-void trace_forget_module(const tc_module *);
+void trace_patch_module(tc_module *);
+void trace_watch_functions(const tc_module *); // before any twin runs
+void trace_forget_module(tc_module *);
 
 // The process ends: what is to be sent is sent.
 void trace_end();
@@ -41,6 +42,13 @@ void trace_tier_snapshot(Traffic *tiers, unsigned count);
 
 // A block changed hands: what the calling thread did to it before is the last owner's.
 void trace_owner_changed(const void *, uint64_t bytes);
+
+// A block comes or goes, while references are sent to a collector.
+constexpr uint64_t trace_least_block = 4096; // bytes; smaller ones are not told
+extern bool stream_on;
+void stream_allocated(const void *, uint64_t bytes, uint32_t site);
+void stream_released(const void *);
+inline bool trace_streams() { return stream_on; }
 
 // Share of the program's user-mode instructions that ran outside the twins; negative
 // when perf is not permitted.
