@@ -42,10 +42,12 @@ void say(int fd, uint64_t references, Ps time) {
 
 int main(int argc, char **argv) {
     CLI::App app("Runs a program's trace on a machine.", "thermocline-simulator");
-    std::string config_path, survey_path;
+    std::string config_path, survey_path, region = "{}";
     int progress_fd = -1;
     app.add_option("CONFIG", config_path, "JSON (docs/simulator.md); -: standard input");
     app.add_option("--survey", survey_path, "Say what is in this trace instead");
+    app.add_option("--region", region,
+                   "JSON, as in a configuration: of the trace that is surveyed");
     app.add_option("--progress-fd", progress_fd, "Write progress to this descriptor");
     try {
         app.parse(argc, argv);
@@ -58,7 +60,8 @@ int main(int argc, char **argv) {
         return fail("give a configuration, or --survey and a trace");
     try {
         if (!survey_path.empty()) {
-            std::cout << survey(survey_path).dump(1) << "\n";
+            const Region part = parse_region(nlohmann::json::parse(region));
+            std::cout << survey(survey_path, part).dump(1) << "\n";
             return 0;
         }
         const SimulationConfig config = parse_simulation(read_json(config_path));

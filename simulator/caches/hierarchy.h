@@ -61,6 +61,17 @@ class Hierarchy {
         return level;
     }
 
+    // Loads a line past the levels before `first`, as a page walker may.
+    uint32_t load(uint32_t core, uint32_t first, uint64_t line, uint32_t owner, Writebacks &out) {
+        Cache &cache = at(core, first);
+        uint64_t *set = cache.set(line);
+        const unsigned way = cache.find(set, line);
+        if (way == cache.ways())
+            return bring(core, first, line, owner, out);
+        cache.put_first(set, way, set[way]);
+        return first;
+    }
+
     // The line will be referred to soon: its set in the last level comes into the host's caches.
     void expect(uint32_t core, uint64_t line) const {
         caches_[size_t(core) * levels_ + levels_ - 1].prefetch(line);

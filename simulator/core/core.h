@@ -6,6 +6,10 @@
 //   Access access(core, line, reference, Ps at)    the caches' contents change here
 //   Ps request(access.below, core, fill, Ps at)    the line is asked for; its arrival or never
 //   void abandon(access.below, Ps at)               in place of that: nobody will wait for it
+//   uint32_t translate(core, line, reference, Ps at)  a translation to wait for, or none; before
+//                                                   the access, and TLBs' contents change here
+//   Ps translated(translation, core, place, Ps at)  the address is known; when its translation is
+//                                                   there, or never: the core is told
 //   void expect(core, line)                         it will be referred to soon
 //   Ps horizon()                                    no later than the next event of anything else
 #pragma once
@@ -13,6 +17,7 @@
 #include "simulator/core/parameters.h"
 #include "simulator/trace/reference.h"
 #include <bit>
+#include <utility>
 #include <vector>
 
 namespace thermocline {
@@ -80,6 +85,19 @@ template <class Source, class Below> class Core {
         work();
     }
 
+    // The translation that a reference in the window waits for is there.
+    void translated(uint32_t place, Ps at) {
+        ring_[place].ready = std::max(ring_[place].ready, ticks(at));
+        proceed(place, 0);
+        work();
+    }
+
+    // It does something else for so long; what is on its way comes nonetheless.
+    void pause(Ps at, Ps length) {
+        const Tick due = dispatched_ + slots_ * cost_;
+        paused_ = std::max({paused_, due, ticks(at)}) + ticks(length);
+    }
+
     bool done() {
         retire();
         return !have_ && retired_ == count_;
@@ -91,11 +109,12 @@ template <class Source, class Below> class Core {
         uint64_t position = 0; // in the stream of instructions, this one included
         Tick complete = unknown, retired = 0, ready = 0;
         uint64_t producers[Producers::most];
-        uint32_t unfinished = 0; // of the producers: the first so many
         uint32_t waiters = none; // references that this is a producer of
         uint32_t next = none;    // in the one list that this is in
         uint32_t fill = none;
+        uint32_t translation = none; // that it has yet to wait for
         uint32_t owner = 0;
+        uint8_t unfinished = 0; // of the producers: the first so many
         bool store = false;
     };
     Slot &slot(uint64_t sequence) { return ring_[sequence & mask_]; }
@@ -119,7 +138,7 @@ template <class Source, class Below> class Core {
     Tick next_dispatch() {
         if (!have_)
             return unknown;
-        Tick at = dispatched_ + slots_ * cost_;
+        Tick at = std::max(dispatched_ + slots_ * cost_, paused_);
         const uint64_t position = position_ + slots_;
         if (position > window_) {
             const uint64_t leaves = position - window_; // has to have left
@@ -150,12 +169,19 @@ template <class Source, class Below> class Core {
             if (distance > mask_ || distance >= references_)
                 continue; // has left the window long ago
             const uint64_t producer = last_line_[(references_ - distance) & mask_];
-            if (sequence - producer <= mask_)
+            if (sequence - producer > mask_)
+                continue;
+            // What is complete has its place in the ring for now only; the others keep theirs for
+            // as long as this waits.
+            if (const Tick complete = slot(producer).complete; complete != unknown)
+                mine.ready = std::max(mine.ready, complete);
+            else
                 mine.producers[mine.unfinished++] = producer;
         }
         last_line_[references_ & mask_] = sequence;
         statistics_.lines++;
 
+        mine.translation = below_.translate(number_, line_, reference_, ceil_ps(now));
         const Access access = below_.access(number_, line_, reference_, ceil_ps(now));
         uint32_t fill = fills_.find(line_);
         if (access.level > 0 && fill == none) {
@@ -200,6 +226,13 @@ template <class Source, class Below> class Core {
     // Its address is known, from `ready` on.  `now`: what has happened may not be asked for again.
     void proceed(uint64_t sequence, Tick now) {
         Slot &mine = slot(sequence);
+        if (mine.translation != none) [[unlikely]] {
+            const Ps at = below_.translated(std::exchange(mine.translation, none), number_,
+                                            uint32_t(sequence & mask_), ceil_ps(mine.ready));
+            if (at == never)
+                return; // translated() goes on
+            mine.ready = std::max(mine.ready, ticks(at));
+        }
         const uint32_t index = mine.fill;
         if (index == none) {
             finish(sequence, mine.store ? mine.ready : mine.ready + latency_[0]);
@@ -308,7 +341,7 @@ template <class Source, class Below> class Core {
     std::vector<uint32_t> finished_;
     uint64_t count_ = 1, retired_ = 1, edge_ = 0; // edge: last that left the window
     uint64_t position_ = 0, references_ = 0;
-    Tick dispatched_ = 0;
+    Tick dispatched_ = 0, paused_ = 0;
     uint32_t stores_ = 0;   // entries of the store buffer in use
     Tick stores_freed_ = 0; // when it was full for the last time
 

@@ -27,6 +27,8 @@ DramChannel::DramChannel(const DramConfig &config, const std::optional<NvmConfig
     }
     for (uint32_t bank = 0; bank < banks_; bank++)
         group_of_[bank] = uint8_t(rank_of(bank) * config.bank_groups + bank % config.bank_groups);
+    for (uint32_t group = 0; group <= groups_; group++)
+        rank_of_group_[group] = uint8_t(group / config.bank_groups);
     if (nvm)
         nvm_.emplace(*nvm, config.clock_ps);
     ranks_.resize(config.ranks);
@@ -201,8 +203,8 @@ void DramChannel::next_transfer(bool write) {
     const NvmModule::Transfer *first = write ? nvm_->write() : nvm_->read();
     if (first == nullptr)
         return;
-    const Cycle cycle =
-        std::max(std::max(first->ready, now_), limit_[(write ? wr : rd) * stride + groups_]);
+    const Cycle cycle = std::max(
+        {first->ready, now_, bus_free_[false], limit_[(write ? wr : rd) * stride + groups_]});
     const uint64_t rank = first->sequence << bank_bits;
     if (cycle < next_.cycle || (cycle == next_.cycle && rank < next_.rank))
         next_ = {cycle, write ? Event::nvm_write : Event::nvm_read, 0, rank};
@@ -219,7 +221,8 @@ void DramChannel::next_refresh() {
                 next_ = {std::max(rank.due, now_), Event::refresh_due, r, 0};
             continue;
         }
-        Cycle cycle = std::max(now_, limit_[pre * stride + r * config_.bank_groups]);
+        Cycle cycle =
+            std::max({now_, bus_free_[true], limit_[pre * stride + r * config_.bank_groups]});
         for (uint32_t b = r * banks_per_rank_; b < (r + 1) * banks_per_rank_; b++)
             if (rank.open == 0)
                 cycle = std::max(cycle, bank_ok_[act][b]);

@@ -113,7 +113,8 @@ class DramChannel {
     void next_transfer(bool write);
     void next_refresh();
     Cycle allowed(const Queue &queue, uint32_t bank) const {
-        return std::max(std::max(queue.ready[bank], limit_[queue.limit[bank]]), now_);
+        const Cycle bus = std::max(now_, bus_free_[queue.kind[bank] >= pre]);
+        return std::max(std::max(queue.ready[bank], limit_[queue.limit[bank]]), bus);
     }
     void perform(std::vector<BurstDone> &done);
     void column_command(uint32_t bank, std::vector<BurstDone> &done);
@@ -123,7 +124,11 @@ class DramChannel {
     void precharge(uint32_t bank);
     void refresh(uint32_t rank);
     void close(uint32_t bank);
-    void take_bus(bool row);
+    void take_bus(bool row) {
+        bus_free_[row] = now_ + 1;
+        if (!config_.separate_row_bus)
+            bus_free_[!row] = now_ + 1;
+    }
     void log(CommandKind kind, uint32_t bank, uint32_t row);
     void bank_changed(uint32_t bank) {
         queue_[0].changed |= uint64_t(1) << bank;
@@ -143,11 +148,13 @@ class DramChannel {
     Next next_{};
 
     // A command of a kind is allowed from the latest of these on: what its bank says, and what
-    // its bank group, with the limits of rank, channel and command bus folded in.
+    // its bank group, with the limits of rank and channel folded in, and the command bus.
     Cycle bank_ok_[kinds][max_banks] = {};
     static constexpr uint32_t stride = max_banks + 1;
     Cycle limit_[kinds * stride] = {}; // [kind * stride + group]
+    Cycle bus_free_[2] = {};           // for column commands, for row commands
     uint8_t group_of_[max_banks];
+    uint8_t rank_of_group_[max_banks + 1]; // that of the NVM is no other's
     bool is_open_[max_banks] = {};
     uint32_t open_row_[max_banks] = {};
     uint32_t served_[max_banks] = {}; // column commands since the last ACT

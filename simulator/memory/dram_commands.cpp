@@ -45,13 +45,6 @@ void DramChannel::perform(std::vector<BurstDone> &done) {
     }
 }
 
-void DramChannel::take_bus(bool row) {
-    for (Kind kind : {rd, wr, pre, act})
-        if (!config_.separate_row_bus || row == (kind >= pre))
-            for (uint32_t g = 0; g <= groups_; g++)
-                raise(limit_[kind * stride + g], now_ + 1);
-}
-
 void DramChannel::column_command(uint32_t bank, std::vector<BurstDone> &done) {
     const bool write = writing();
     Queue &queue = queue_[write];
@@ -78,16 +71,19 @@ void DramChannel::column_command(uint32_t bank, std::vector<BurstDone> &done) {
     bank_changed(bank);
 }
 
-// Of all bank groups, and of the NVM, which is as a rank with one bank group.
+// Of all bank groups, and of the NVM, which is as a rank with one bank group.  Gaps within a group
+// are no shorter than within its rank.
 void DramChannel::raise_column_limits(uint32_t group, bool write) {
     const uint32_t (&to_read)[3] = write ? write_to_read_ : read_to_read_;
     const uint32_t (&to_write)[3] = write ? write_to_write_ : read_to_write_;
-    const uint32_t rank = group / config_.bank_groups;
+    const uint32_t rank = rank_of_group_[group];
     for (uint32_t g = 0; g <= groups_; g++) {
-        const uint32_t near = g == group ? 0 : g / config_.bank_groups == rank ? 1 : 2;
+        const uint32_t near = rank_of_group_[g] == rank ? 1 : 2;
         raise(limit_[rd * stride + g], now_ + to_read[near]);
         raise(limit_[wr * stride + g], now_ + to_write[near]);
     }
+    raise(limit_[rd * stride + group], now_ + to_read[0]);
+    raise(limit_[wr * stride + group], now_ + to_write[0]);
 }
 
 // From or to the NVM module.

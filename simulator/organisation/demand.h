@@ -10,6 +10,7 @@
 #pragma once
 #include "simulator/memory/request.h"
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 namespace thermocline {
@@ -44,11 +45,15 @@ struct Send {
     uint32_t owner = 0;
     bool write = false;
     Purpose purpose = Purpose::demand;
+    uint64_t line = nobody; // whose data it carries, if lines move; only tests look
 };
 
 struct OrganisationConfig {
     uint32_t sockets = 1, cores = 1;
     std::vector<uint64_t> node_bytes; // whole, before reserve()
+    // There are nodes beside the tiers', one a socket, for what the organisation keeps.
+    bool own_nodes = false;
+    const std::vector<std::string> *owners = nullptr; // the traces': site keys, "(stack)", ...
     nlohmann::json options = nlohmann::json::object();
 };
 

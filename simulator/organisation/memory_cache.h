@@ -2,10 +2,13 @@
 // modes (tags in the ECC bits), and Optane's Memory Mode.  What is no cache is ordinary memory.
 //
 // options: "share" of near memory that is cache (1), "lookup": "serial" (far memory is read once
-// the tag is known) or "parallel" (at the same time).
+// the tag is known) or "parallel" (at the same time), "blocks": "on" also counts what a cache of
+// larger blocks would miss (block_sizes.h; "off").
 #pragma once
 #include "simulator/memory/config.h"
+#include "simulator/organisation/block_sizes.h"
 #include "simulator/organisation/near_cache.h"
+#include <optional>
 
 namespace thermocline {
 
@@ -28,16 +31,29 @@ template <class Router> class MemoryCache {
         if (lookup != "serial" && lookup != "parallel")
             throw ConfigError("organisation.lookup is '" + lookup + "': give serial or parallel");
         parallel_ = lookup == "parallel";
+        const std::string blocks = config.options.value("blocks", "off");
+        if (blocks != "on" && blocks != "off")
+            throw ConfigError("organisation.blocks is '" + blocks + "': give on or off");
+        if (blocks == "on")
+            blocks_.emplace(cache_bytes(config), sockets_);
     }
 
     void demand(const Demand &demand, Ps at) {
-        if (demand.node < sockets_)
+        if (demand.node < sockets_) {
             cache_.direct(demand, at);
-        else
-            cache_.demand(demand, base_ + cache_.set(demand) * memory_line_bytes, parallel_, at);
+            return;
+        }
+        if (blocks_)
+            blocks_->demand(demand.node % sockets_, cache_.line(demand));
+        cache_.demand(demand, base_ + cache_.set(demand) * memory_line_bytes, parallel_, at);
     }
     Answer completed(uint64_t token, Ps at) { return cache_.completed(token, at); }
-    nlohmann::json statistics() const { return cache_.statistics(); }
+    nlohmann::json statistics() const {
+        nlohmann::json all = cache_.statistics();
+        if (blocks_)
+            all["blocks"] = blocks_->json();
+        return all;
+    }
 
   private:
     static uint64_t cache_bytes(const OrganisationConfig &config) {
@@ -49,6 +65,7 @@ template <class Router> class MemoryCache {
     const uint64_t base_; // where in each near node the cache begins
     bool parallel_;
     NearCache<Router> cache_;
+    std::optional<BlockSizes> blocks_;
 };
 
 } // namespace thermocline

@@ -23,17 +23,20 @@ template <class Memory> class Router {
   public:
     Router(std::vector<NodeConfig> nodes, std::vector<Memory> &memories, uint32_t sockets)
         : nodes_(std::move(nodes)), memories_(memories), sockets_(sockets), held_(memories.size()),
-          advanced_(memories.size(), 0), latency_(tiers()), use_(tiers()) {}
+          advanced_(memories.size(), 0), latency_(tiers()), use_(tiers()) {
+        for (uint32_t node = 0; node < nodes_.size(); node++)
+            tier_.push_back(node / sockets);
+    }
 
     uint32_t tiers() const { return uint32_t(nodes_.size()) / sockets_; }
 
     // Sends a request, which reaches its memory at that time or, if that has no room, later.
     void send(const Send &send, Ps at) {
-        later_.push_back({at, order_++, send});
+        later_.push_back({at, order_++, add(send, at)});
         std::push_heap(later_.begin(), later_.end(), std::greater<>());
         if (!send.write)
             reads_++;
-        std::vector<TierUse> &use = use_[send.node / sockets_];
+        std::vector<TierUse> &use = use_[tier_[send.node]];
         if (send.owner >= use.size())
             use.resize(send.owner + 1);
         TierUse &mine = use[send.owner];
@@ -48,14 +51,13 @@ template <class Memory> class Router {
     template <class Changed> void run(Ps now, Changed changed) {
         while (!later_.empty() && later_.front().at <= now) {
             std::pop_heap(later_.begin(), later_.end(), std::greater<>());
-            const Send &send = later_.back().send;
-            const uint32_t memory = nodes_[send.node].memory;
-            const uint32_t request = add(later_.back());
+            const uint32_t request = later_.back().request;
+            later_.pop_back();
+            const uint32_t memory = nodes_[under_[request].send.node].memory;
             if (held_[memory].empty() && offer(memory, request, now))
                 changed(memory);
             else
                 hold(memory, request);
-            later_.pop_back();
         }
     }
 
@@ -68,7 +70,7 @@ template <class Memory> class Router {
             if (each.token == nobody)
                 continue; // a write
             const Under &under = under_[each.token];
-            latency_[under.send.node / sockets_].add(each.at - under.at);
+            latency_[tier_[under.send.node]].add(each.at - under.at);
             const uint64_t token = under.send.token;
             free_.push_back(uint32_t(each.token));
             reads_--;
@@ -94,12 +96,12 @@ template <class Memory> class Router {
     struct Later {
         Ps at;
         uint64_t order;
-        Send send;
+        uint32_t request; // in under_
         bool operator>(const Later &other) const {
             return at != other.at ? at > other.at : order > other.order;
         }
     };
-    struct Under { // way
+    struct Under { // way, or yet to go
         Send send;
         Ps at;
     };
@@ -117,14 +119,14 @@ template <class Memory> class Router {
         }
     };
 
-    uint32_t add(const Later &later) {
+    uint32_t add(const Send &send, Ps at) {
         if (free_.empty()) {
             free_.push_back(uint32_t(under_.size()));
             under_.emplace_back();
         }
         const uint32_t index = free_.back();
         free_.pop_back();
-        under_[index] = {later.send, later.at};
+        under_[index] = {send, at};
         return index;
     }
     void hold(uint32_t memory, uint32_t request) {
@@ -151,6 +153,7 @@ template <class Memory> class Router {
     const std::vector<NodeConfig> nodes_;
     std::vector<Memory> &memories_;
     const uint32_t sockets_;
+    std::vector<uint32_t> tier_; // of each node
     std::vector<Later> later_;
     std::vector<Under> under_;
     std::vector<uint32_t> free_;

@@ -34,7 +34,7 @@ Frames::Frames(const FramesConfig &config)
 uint64_t Frames::free_pages(uint32_t tier) const {
     uint64_t sum = 0;
     for (uint32_t socket = 0; socket < sockets_; socket++)
-        sum += nodes_[tier * sockets_ + socket].pages - nodes_[tier * sockets_ + socket].taken;
+        sum += nodes_[tier * sockets_ + socket].free();
     return sum;
 }
 
@@ -47,14 +47,22 @@ uint64_t Frames::pages(uint32_t tier) const {
 
 bool Frames::take(uint32_t tier, uint32_t socket, Place &place) {
     for (uint32_t i = 0; i < sockets_; i++) {
-        const uint32_t node = tier * sockets_ + (socket + i) % sockets_;
-        if (nodes_[node].taken < nodes_[node].pages) {
-            place = {node, frame(node, nodes_[node].taken++) * page_bytes};
-            return true;
+        const uint32_t number = tier * sockets_ + (socket + i) % sockets_;
+        Node &node = nodes_[number];
+        if (node.free() == 0)
+            continue;
+        if (node.back.empty()) {
+            place = {number, frame(number, node.fresh++) * page_bytes};
+        } else {
+            place = {number, node.back.back()};
+            node.back.pop_back();
         }
+        return true;
     }
     return false;
 }
+
+void Frames::give(const Place &place) { nodes_[place.node].back.push_back(place.address); }
 
 uint64_t Frames::frame(uint32_t node, uint64_t number) const {
     const uint64_t runs = nodes_[node].pages / run_;

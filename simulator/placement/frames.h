@@ -13,8 +13,13 @@ struct Place {
     uint64_t address = 0; // in the node
 };
 
+// Whose memory pages come from, if not a certain socket's.
+constexpr uint32_t toucher = UINT32_MAX;     // the socket's that touches them first
+constexpr uint32_t in_turn = UINT32_MAX - 1; // each socket's, one after the other
+
 struct FramesConfig {
     uint32_t sockets = 1;
+    uint32_t socket = toucher;
     std::vector<uint64_t> node_bytes; // node = tier * sockets + socket
     uint64_t contiguous_pages = 16;   // of a run of frames that lie together
     uint64_t seed = 0;
@@ -30,12 +35,15 @@ class Frames {
     uint64_t free_pages(uint32_t tier) const;
     uint64_t pages(uint32_t tier) const;
 
-    // A frame of the tier, on the socket if there is one free.
+    // A frame of the tier, on the socket if there is one free; what was given back comes first.
     bool take(uint32_t tier, uint32_t socket, Place &place);
+    void give(const Place &place); // that was taken
 
   private:
     struct Node {
-        uint64_t pages, taken = 0;
+        uint64_t pages, fresh = 0;       // so many have been taken at least once
+        std::vector<uint64_t> back = {}; // addresses of those that are free again
+        uint64_t free() const { return pages - fresh + back.size(); }
     };
     uint64_t frame(uint32_t node, uint64_t number) const;
 

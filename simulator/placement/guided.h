@@ -1,10 +1,12 @@
 // Each site's pages in the tier that a plan gives it ("guided"): MemBrain (Olson et al. 2018).
-// The plan may know fewer sites than the trace, or others.
+// The plan may know fewer sites than the trace, or others; it may split a site over tiers.
 #pragma once
 #include "simulator/memory/config.h"
 #include "simulator/placement/policy.h"
+#include "simulator/placement/shares.h"
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace thermocline {
 
@@ -18,6 +20,11 @@ class Guided final : public PlacementPolicy {
         uint32_t greatest = std::max(default_, nonheap_);
         for (const auto &[key, tier] : sites_)
             greatest = std::max(greatest, tier);
+        using Split = std::map<std::string, std::vector<double>>;
+        for (const auto &[key, shares] : context.config.value("shares", Split())) {
+            split_.emplace(key, shares);
+            greatest = std::max(greatest, uint32_t(shares.size() - 1));
+        }
         if (greatest >= context.tiers)
             throw ConfigError("the plan names tier " + std::to_string(greatest) +
                               ": the machine has " + std::to_string(context.tiers) + " tiers");
@@ -25,23 +32,33 @@ class Guided final : public PlacementPolicy {
 
     uint32_t tier(const Touch &touch, const Frames &) override {
         // A live trace names owners as they come.
-        while (tiers_.size() < owners_.size())
-            tiers_.push_back(planned(owners_[tiers_.size()]));
-        return touch.owner < tiers_.size() ? tiers_[touch.owner] : default_;
+        while (planned_.size() < owners_.size())
+            planned_.push_back(planned(owners_[planned_.size()]));
+        if (touch.owner >= planned_.size())
+            return default_;
+        const Planned &planned = planned_[touch.owner];
+        return planned.shares ? planned.shares->tier(touch.page) : planned.tier;
     }
 
   private:
-    uint32_t planned(const std::string &owner) const {
+    struct Planned {
+        uint32_t tier;
+        const Shares *shares; // or null: the site is whole
+    };
+    Planned planned(const std::string &owner) const {
         if (owner.starts_with('('))
-            return nonheap_;
+            return {nonheap_, nullptr};
+        const auto split = split_.find(owner);
         const auto found = sites_.find(owner);
-        return found == sites_.end() ? default_ : found->second;
+        return {found == sites_.end() ? default_ : found->second,
+                split == split_.end() ? nullptr : &split->second};
     }
 
     const uint32_t default_, nonheap_;
     const std::map<std::string, uint32_t> sites_;
+    std::map<std::string, Shares> split_;
     const std::vector<std::string> &owners_;
-    std::vector<uint32_t> tiers_; // by owner
+    std::vector<Planned> planned_; // by owner
 };
 
 } // namespace thermocline

@@ -1,7 +1,9 @@
-// Which tier a page should come from, decided when it is first touched.  A policy is one file
-// with a class like this and one line in registry.cpp.
+// Which tier a page should come from, decided when it is first touched, and for policies that
+// migrate, which pages move later.  A policy is one file with a class like this and one line in
+// registry.cpp.
 #pragma once
 #include "simulator/placement/frames.h"
+#include "simulator/time.h"
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -9,15 +11,49 @@
 
 namespace thermocline {
 
+class Placement;
+
 struct Touch {
     uint64_t page; // number: address / page_bytes
     uint32_t owner, thread, socket;
+};
+
+// What is known of a page.
+struct PageUse {
+    uint64_t page;
+    uint32_t tier, owner;
+    uint32_t accesses; // lines read from memory since it moved, or since the epoch began
+};
+
+// Pages that change tiers together, which is one TLB shootdown.  Pages of which one leaves the
+// tier that the other goes to change places; the others need free frames.
+struct PageMove {
+    uint64_t page;
+    uint32_t tier;
+};
+using Operation = std::vector<PageMove>;
+
+// When a policy is asked, and what migration costs (docs/simulator.md).
+struct MigrationRules {
+    Ps epoch = 0;           // the length of one; 0: epoch() is never called
+    uint32_t threshold = 0; // reached() at so many accesses of a page outside tier 0; 0: never
+    Ps operation = 0;       // the kernel's work for one, before it copies
+    Ps shootdown = 0;       // every core stands still so long for each operation
+    Ps sweep = 0;           // the kernel's work for each page at an epoch's end
+    uint32_t copiers = 1;   // operations at a time
+    uint32_t lines = 16;    // that a copier has on their way at a time
 };
 
 class PlacementPolicy {
   public:
     virtual ~PlacementPolicy() = default;
     virtual uint32_t tier(const Touch &touch, const Frames &frames) = 0;
+
+    // Of policies that migrate.  Operations are done in order; at an epoch's end those that have
+    // not begun are forgotten.
+    virtual MigrationRules rules() const { return {}; }
+    virtual std::vector<Operation> epoch(const Placement &) { return {}; }
+    virtual std::vector<Operation> reached(const PageUse &, const Placement &) { return {}; }
 };
 
 struct PolicyContext {

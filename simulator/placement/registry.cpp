@@ -1,6 +1,7 @@
 // The placements that there are: one line each.
 #include "simulator/memory/config.h"
 #include "simulator/placement/guided.h"
+#include "simulator/placement/hma.h"
 #include "simulator/placement/interleave.h"
 #include "simulator/placement/one_tier.h"
 #include "simulator/placement/random_static.h"
@@ -19,7 +20,7 @@ constexpr struct {
 } policies[] = {
     {"one-tier", make<OneTier>},    {"first-touch", make<OneTier>},
     {"random", make<RandomStatic>}, {"interleave", make<Interleave>},
-    {"guided", make<Guided>},
+    {"guided", make<Guided>},       {"hma", make<Hma>},
 };
 
 } // namespace

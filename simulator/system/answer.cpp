@@ -1,4 +1,5 @@
 #include "simulator/system/answer.h"
+#include <cstdio>
 
 namespace thermocline {
 
@@ -47,15 +48,29 @@ Json tiers_json(const SimulationConfig &config, const RunSummary &run, double &m
              {"row_hit_rate",
               devices.rows ? Json(double(devices.row_hits) / double(devices.rows)) : Json()},
              {"energy_joules", joules},
-             {"resident_bytes", run.placement.pages[tier] * page_bytes},
+             {"resident_bytes", run.placement.most[tier] * page_bytes},
              {"spilled_bytes", run.placement.spilled[tier] * page_bytes}});
     }
     return tiers;
 }
 
+// Of what an organisation keeps in memories of its own.
+double own_joules(const SimulationConfig &config, const RunSummary &run) {
+    double picojoules = 0;
+    for (size_t node = config.tiers.size() * config.system.sockets;
+         node < config.system.nodes.size(); node++) {
+        const Statistics &memory = run.memories[config.system.nodes[node].memory];
+        picojoules += memory.dram.energy.total() + memory.link_pj;
+    }
+    return picojoules / 1e12;
+}
+
 Json sites_json(const SimulationConfig &config, const RunSummary &run) {
     Json sites = Json::array();
+    uint32_t program = 0;
     for (uint32_t owner = 0; owner < run.owners.size(); owner++) {
+        while (program + 1 < run.first_owner.size() && owner >= run.first_owner[program + 1])
+            program++;
         Tick stall = 0;
         for (const CoreStatistics &core : run.cores)
             stall += owner < core.stall.size() ? core.stall[owner] : 0;
@@ -68,10 +83,82 @@ Json sites_json(const SimulationConfig &config, const RunSummary &run) {
         }
         if (stall || bytes)
             sites.push_back({{"key", run.owners[owner]},
+                             {"program", program},
                              {"stall_seconds", seconds(stall / ticks_per_ps)},
                              {"tiers", std::move(tiers)}});
     }
     return sites;
+}
+
+// Each program by itself: sums over its threads, and over its owners.
+Json programs_json(const SimulationConfig &config, const RunSummary &run) {
+    Json programs = Json::array();
+    for (uint32_t program = 0; program < run.first_owner.size(); program++) {
+        Tick finish = 0, stall = 0;
+        uint64_t instructions = 0, references = 0;
+        Json threads = Json::array();
+        for (size_t thread = 0; thread < run.cores.size(); thread++) {
+            if (run.program_of[thread] != program)
+                continue;
+            const CoreStatistics &core = run.cores[thread];
+            threads.push_back(thread);
+            finish = std::max(finish, core.finish);
+            instructions += core.instructions;
+            references += core.references;
+            for (Tick each : core.stall)
+                stall += each;
+        }
+        const size_t end =
+            program + 1 < run.first_owner.size() ? run.first_owner[program + 1] : run.owners.size();
+        Json tiers = Json::array();
+        for (const std::vector<TierUse> &use : run.use) {
+            uint64_t read = 0, write = 0;
+            for (size_t owner = run.first_owner[program]; owner < std::min(end, use.size());
+                 owner++) {
+                read += sum(use[owner].read);
+                write += sum(use[owner].write);
+            }
+            tiers.push_back({{"read_bytes", read}, {"write_bytes", write}});
+        }
+        const double time = seconds(ceil_ps(finish));
+        programs.push_back(
+            {{"threads", std::move(threads)},
+             {"seconds", time},
+             {"instructions", instructions},
+             {"references", references},
+             {"instructions_per_cycle",
+              time > 0 ? double(instructions) / (time * config.system.core.hertz) : 0.0},
+             {"stall_seconds", seconds(stall / ticks_per_ps)},
+             {"tiers", std::move(tiers)}});
+    }
+    return programs;
+}
+
+Json placement_json(const SimulationConfig &config, const MigrationStatistics &migrations) {
+    Json json = {{"name", config.placement}};
+    if (migrations.migrates)
+        json["migration"] = {{"epoch_seconds", seconds(migrations.epoch)},
+                             {"epochs", migrations.epochs},
+                             {"operations", migrations.operations},
+                             {"moved_bytes", migrations.pages * page_bytes},
+                             {"refused_operations", migrations.refused},
+                             {"forgotten_operations", migrations.forgotten},
+                             {"held_requests", migrations.held},
+                             {"pause_seconds", seconds(migrations.paused)}};
+    return json;
+}
+
+std::string migration_note(const SimulationConfig &config, const MigrationStatistics &run) {
+    char text[100];
+    std::snprintf(text, sizeof text, ": %.3g MiB moved",
+                  double(run.pages * page_bytes) / (1 << 20));
+    std::string note = config.placement + text;
+    if (run.epoch > 0) {
+        std::snprintf(text, sizeof text, " at the ends of %llu epochs of %.3g ms",
+                      static_cast<unsigned long long>(run.epochs), seconds(run.epoch) * 1e3);
+        note += text;
+    }
+    return note;
 }
 
 } // namespace
@@ -141,12 +228,15 @@ Json answer_json(const SimulationConfig &config, const RunSummary &run) {
     const double time = seconds(run.time);
     double memory_joules = 0;
     Json tiers = tiers_json(config, run, memory_joules);
+    memory_joules += own_joules(config, run);
     const double core_joules = config.core_watts * double(run.cores.size()) * time;
     Json notes = Json::array();
     if (run.cut_off)
         notes.push_back("the trace was cut off: what follows its last whole chunk is missing");
     if (run.budget_reached)
         notes.push_back("the budget of references was reached before the trace's end");
+    if (run.migrations.migrates)
+        notes.push_back(migration_note(config, run.migrations));
     if (config.memories[0].fidelity == Fidelity::screening)
         notes.push_back("screening fidelity: memory timing is approximate");
     return {{"format", "thermocline-simulation"},
@@ -158,12 +248,14 @@ Json answer_json(const SimulationConfig &config, const RunSummary &run) {
             {"instructions_per_cycle",
              time > 0 ? double(instructions) / (time * config.system.core.hertz) : 0.0},
             {"threads", std::move(threads)},
+            {"programs", programs_json(config, run)},
             {"lines_found", run.caches.found},
             {"prefetches", run.caches.prefetches},
             {"device_requests", run.requests},
             {"remote_lines", run.link_lines},
             {"tiers", std::move(tiers)},
             {"sites", sites_json(config, run)},
+            {"placement", placement_json(config, run.migrations)},
             {"organisation", run.organisation},
             {"energy",
              {{"memory_joules", memory_joules},

@@ -24,12 +24,14 @@ struct RunSummary {
     std::vector<uint32_t> thread_cores;
     CacheStatistics caches;
     PlacementStatistics placement;
+    MigrationStatistics migrations;
     uint64_t requests = 0, link_lines = 0, skipped = 0;
     bool budget_reached = false, cut_off = false;
     std::vector<std::vector<TierUse>> use; // by tier, then owner
     std::vector<Histogram> latency;        // by tier
     std::vector<Statistics> memories;
     std::vector<std::string> owners;
+    std::vector<uint32_t> first_owner, program_of; // of each program's owners; of each thread
     nlohmann::json organisation;
 };
 nlohmann::json answer_json(const SimulationConfig &config, const RunSummary &run);

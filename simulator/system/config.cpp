@@ -1,80 +1,12 @@
 // Reads a simulation's configuration.  The Python side writes it from a machine file, so that
 // complaints here are short: which field, and what is wrong with it.
+#include "simulator/system/json_object.h"
 #include "simulator/system/simulation.h"
 #include <set>
 
 namespace thermocline {
 
 namespace {
-
-using Json = nlohmann::json;
-
-class Object {
-  public:
-    Object(const Json &json, std::string place) : json_(json), place_(std::move(place)) {
-        if (!json.is_object())
-            throw ConfigError(place_ + " is no object");
-    }
-    [[noreturn]] void fail(const char *field, const std::string &problem) const {
-        throw ConfigError((place_.empty() ? "" : place_ + ".") + field + " " + problem);
-    }
-    const Json *find(const char *field) {
-        asked_.insert(field);
-        const auto found = json_.find(field);
-        return found == json_.end() ? nullptr : &*found;
-    }
-    const Json &at(const char *field) {
-        const Json *found = find(field);
-        if (!found)
-            fail(field, "is missing");
-        return *found;
-    }
-    uint64_t number(const char *field, uint64_t least, uint64_t most) {
-        const Json &value = at(field);
-        if (!value.is_number_unsigned() || value.get<uint64_t>() < least ||
-            value.get<uint64_t>() > most)
-            fail(field, "must be a whole number from " + std::to_string(least) + " to " +
-                            std::to_string(most));
-        return value.get<uint64_t>();
-    }
-    uint64_t number_or(const char *field, uint64_t otherwise, uint64_t least, uint64_t most) {
-        return find(field) ? number(field, least, most) : otherwise;
-    }
-    double real(const char *field, double least, double most) {
-        const Json &value = at(field);
-        if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most))
-            fail(field,
-                 "must be a number from " + std::to_string(least) + " to " + std::to_string(most));
-        return value.get<double>();
-    }
-    bool flag(const char *field) {
-        if (!at(field).is_boolean())
-            fail(field, "must be true or false");
-        return at(field).get<bool>();
-    }
-    std::string text(const char *field) {
-        if (!at(field).is_string())
-            fail(field, "must be a string");
-        return at(field).get<std::string>();
-    }
-    const Json &list(const char *field, size_t least, size_t most) {
-        if (!at(field).is_array() || at(field).size() < least || at(field).size() > most)
-            fail(field,
-                 "must be a list of " + std::to_string(least) + " to " + std::to_string(most));
-        return at(field);
-    }
-    void finish() const {
-        for (const auto &item : json_.items())
-            if (!asked_.count(item.key()))
-                throw ConfigError((place_.empty() ? "" : place_ + ".") + item.key() +
-                                  " is not known");
-    }
-
-  private:
-    const Json &json_;
-    std::string place_;
-    std::set<std::string> asked_;
-};
 
 constexpr uint64_t max_cores = 4096;
 constexpr Ps max_ps = 1'000'000'000; // a millisecond
@@ -142,25 +74,52 @@ void read_tier(Object tier, SimulationConfig &config) {
     tier.finish();
 }
 
-void read_region(Object json, Region &region) {
+} // namespace
+
+Region parse_region(const Json &all) {
+    Object json(all, "region");
+    Region region;
     if (json.find("function"))
         region.function = json.text("function");
     region.from_ns = json.number_or("from_ns", 0, 0, UINT64_MAX);
     region.to_ns = json.number_or("to_ns", UINT64_MAX, 0, UINT64_MAX);
+    region.first_window = uint32_t(json.number_or("first_window", 0, 0, UINT32_MAX));
+    region.last_window = uint32_t(json.number_or("last_window", UINT32_MAX, 0, UINT32_MAX));
     json.finish();
+    return region;
 }
 
-} // namespace
+static void read_traces(Object &all, SimulationConfig &config) {
+    const Json *threads = all.find("threads");
+    if (!all.find("traces")) {
+        config.traces.push_back(all.text("trace"));
+        config.threads.push_back(uint32_t(all.number_or("threads", 0, 0, max_cores)));
+        return;
+    }
+    if (all.find("trace"))
+        all.fail("trace", "and traces are both there: give one");
+    for (const Json &trace : all.list("traces", 1, max_cores)) {
+        if (!trace.is_string())
+            all.fail("traces", "must be strings");
+        config.traces.push_back(trace.get<std::string>());
+    }
+    if (!threads)
+        return;
+    for (const Json &each : all.list("threads", config.traces.size(), config.traces.size())) {
+        if (!each.is_number_unsigned() || each.get<uint64_t>() > max_cores)
+            all.fail("threads", "must be whole numbers, one for each of traces");
+        config.threads.push_back(each.get<uint32_t>());
+    }
+}
 
 SimulationConfig parse_simulation(const Json &json) {
     SimulationConfig config;
     Object all(json, "");
-    config.trace = all.text("trace");
+    read_traces(all, config);
     if (const Json *region = all.find("region"))
-        read_region(Object(*region, "region"), config.region);
+        config.region = parse_region(*region);
     config.skip = all.number_or("skip", 0, 0, UINT64_MAX);
     config.budget = all.number_or("budget", 0, 0, UINT64_MAX);
-    config.threads = uint32_t(all.number_or("threads", 0, 0, max_cores));
     read_cpu(Object(all.at("cpu"), "cpu"), config);
     if (all.find("thread_cores"))
         for (const Json &core : all.list("thread_cores", 1, config.system.cores)) {
@@ -184,12 +143,26 @@ SimulationConfig parse_simulation(const Json &json) {
     config.placement_config = all.at("placement");
     Object placement(config.placement_config, "placement");
     config.placement = placement.text("name");
+    if (const Json *socket = placement.find("socket"))
+        config.frames.socket =
+            *socket == "in-turn"
+                ? in_turn
+                : uint32_t(placement.number("socket", 0, config.system.sockets - 1));
     OrganisationConfig &organisation = config.system.organisation;
     organisation.options = all.at("organisation");
     Object named(organisation.options, "organisation");
     config.organisation = named.text("name");
     organisation.sockets = config.system.sockets;
     organisation.node_bytes = config.frames.node_bytes;
+    if (named.find("metadata_memory")) {
+        const uint64_t first =
+            named.number("metadata_memory", 0, config.memories.size() - config.system.sockets);
+        for (uint32_t socket = 0; socket < config.system.sockets; socket++)
+            config.system.nodes.push_back({uint32_t(first + socket), 0, 0});
+        organisation.own_nodes = true;
+    }
+    if (const Json *translation = all.find("translation"))
+        config.system.translation = parse_translation(*translation, config);
     all.finish();
     return config;
 }

@@ -1,9 +1,14 @@
 // Puts a machine together as configured and runs it.  The organisations that there are: one line
 // each in the table at the end.
 #include "simulator/organisation/alloy.h"
+#include "simulator/organisation/cameo.h"
 #include "simulator/organisation/flat.h"
 #include "simulator/organisation/memory_cache.h"
+#include "simulator/organisation/pom.h"
+#include "simulator/organisation/silc_fm.h"
 #include "simulator/system/answer.h"
+#include "simulator/system/programs.h"
+#include "simulator/system/translation_answer.h"
 
 namespace thermocline {
 
@@ -11,25 +16,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The trace's threads and the cores that they run on.
-std::vector<uint32_t> threads_of(TraceReader &trace, const SimulationConfig &config) {
-    while ((trace.threads().empty() || trace.threads().size() < config.threads) && trace.advance())
-        ;
-    std::vector<uint32_t> threads = trace.threads();
-    if (config.threads > 0 && threads.size() > config.threads)
-        threads.resize(config.threads);
-    if (threads.empty())
-        throw ConfigError(trace.name() + " holds no references: nothing to simulate");
-    return threads;
-}
-
 std::vector<uint32_t> cores_of(size_t threads, const SimulationConfig &config) {
     std::vector<uint32_t> cores = config.cores;
     if (cores.empty())
         for (uint32_t core = 0; core < config.system.cores; core++)
             cores.push_back(core);
     if (cores.size() < threads)
-        throw ConfigError("the trace has " + std::to_string(threads) + " threads, the machine " +
+        throw ConfigError("there are " + std::to_string(threads) + " threads, the machine " +
                           std::to_string(cores.size()) +
                           " cores for them: record as many threads as the machine has cores");
     cores.resize(threads);
@@ -38,44 +31,46 @@ std::vector<uint32_t> cores_of(size_t threads, const SimulationConfig &config) {
 
 template <template <class> class Organisation>
 Json run(const SimulationConfig &config, const ReportProgress &progress) {
-    TraceReader trace(config.trace);
-    const std::vector<uint32_t> threads = threads_of(trace, config);
+    Programs programs(config);
     SystemConfig system_config = config.system;
-    system_config.organisation.cores = uint32_t(threads.size());
+    system_config.organisation.cores = uint32_t(programs.threads());
+    system_config.organisation.owners = &programs.owners();
+    for (size_t thread = 0; thread < programs.threads(); thread++)
+        system_config.translation.spaces.push_back(programs.program_of(thread));
 
     FramesConfig frames = config.frames;
     Organisation<Router<Memory>>::reserve(system_config.organisation, frames.node_bytes);
     Placement placement(
-        frames, make_policy(config.placement, {config.placement_config, trace.tables().owners,
+        frames, make_policy(config.placement, {config.placement_config, programs.owners(),
                                                uint32_t(config.tiers.size()), config.frames.seed}));
     std::vector<Memory> memories;
     memories.reserve(config.memories.size());
     for (const MemoryConfig &each : config.memories)
         memories.emplace_back(each);
-    std::vector<TraceThread> sources;
-    sources.reserve(threads.size());
-    for (uint32_t thread : threads)
-        sources.emplace_back(trace.cursor(thread, config.region), trace.tables(), config.skip,
-                             config.budget);
+    std::vector<TraceThread> sources = programs.sources(placement);
 
     RunSummary summary;
-    summary.thread_cores = cores_of(threads.size(), config);
+    summary.thread_cores = cores_of(programs.threads(), config);
     System<TraceThread, Organisation, Memory> system(system_config, placement, memories, sources,
                                                      summary.thread_cores);
-    system.run(progress);
+    system.run([&](uint64_t references, Ps time) {
+        programs.check_threads();
+        progress(references, time);
+    });
 
     summary.time = system.time();
     for (const auto &core : system.cores())
         summary.cores.push_back(core.statistics());
     summary.caches = system.caches();
     summary.placement = placement.statistics();
+    summary.migrations = system.migrations();
     summary.requests = system.router().requests();
     summary.link_lines = system.links().lines();
     for (const TraceThread &each : sources) {
         summary.skipped += each.skipped();
         summary.budget_reached |= each.stopped();
     }
-    summary.cut_off = trace.cut_off();
+    summary.cut_off = programs.cut_off();
     for (uint32_t tier = 0; tier < config.tiers.size(); tier++) {
         summary.use.push_back(system.router().use(tier));
         summary.latency.push_back(system.router().latency(tier));
@@ -83,19 +78,27 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
     for (Memory &memory : memories)
         summary.memories.push_back(
             memory.statistics(std::max(summary.time, system.router().advanced())));
-    summary.owners = trace.tables().owners;
+    summary.owners = programs.owners();
+    for (size_t program = 0; program < programs.count(); program++)
+        summary.first_owner.push_back(programs.first_owner(program));
+    for (size_t thread = 0; thread < programs.threads(); thread++)
+        summary.program_of.push_back(programs.program_of(thread));
     summary.organisation = system.organisation().statistics();
     summary.organisation["name"] = config.organisation;
-    return answer_json(config, summary);
+    Json answer = answer_json(config, summary);
+    if (system.walks())
+        answer["translation"] =
+            translation_json(system.walks()->translation(), system.walks()->statistics());
+    return answer;
 }
 
 constexpr struct {
     const char *name;
     Json (*run)(const SimulationConfig &, const ReportProgress &);
 } organisations[] = {
-    {"flat", run<Flat>},
-    {"memory-cache", run<MemoryCache>},
-    {"alloy", run<Alloy>},
+    {"flat", run<Flat>},   {"memory-cache", run<MemoryCache>},
+    {"alloy", run<Alloy>}, {"cameo", run<Cameo>},
+    {"pom", run<Pom>},     {"silc-fm", run<SilcFm>},
 };
 
 } // namespace

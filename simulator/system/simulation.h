@@ -14,12 +14,13 @@ struct TierConfig {
 };
 
 struct SimulationConfig {
-    std::string trace;
-    Region region;
-    uint64_t skip = 0;           // references of each thread, at the trace's beginning
-    uint64_t budget = 0;         // references of each thread; 0: all
-    uint32_t threads = 0;        // 0: those of the trace; of a stream, wait for so many
-    std::vector<uint32_t> cores; // of each thread; the rest in order
+    std::vector<std::string> traces; // of programs that share the machine; mostly one
+    Region region;                   // of each
+    uint64_t skip = 0;               // references of each thread, at the trace's beginning
+    uint64_t budget = 0;             // references of each thread; 0: all
+    // Of each trace; 0 or missing: those that it has; of a stream, wait for so many.
+    std::vector<uint32_t> threads;
+    std::vector<uint32_t> cores; // of each thread, trace after trace; the rest in order
     SystemConfig system;
     double core_watts = 0;
     std::vector<MemoryConfig> memories;
@@ -30,6 +31,9 @@ struct SimulationConfig {
 };
 
 SimulationConfig parse_simulation(const nlohmann::json &json); // throws ConfigError
+Region parse_region(const nlohmann::json &json);               // the same
+// The same; `config` is complete but for this.
+TranslationConfig parse_translation(const nlohmann::json &json, const SimulationConfig &config);
 
 using ReportProgress = std::function<void(uint64_t references, Ps time)>;
 // Throws ConfigError or TraceError.

@@ -48,19 +48,23 @@ enum tc_raw_record_kind {
     TC_RAW_ALLOCATE = 1, /* address; owner: the site; size: `bytes` and `instruction`, see below */
     TC_RAW_RELEASE = 2,  /* address */
     TC_RAW_BEGIN = 3,    /* a sampling window begins for this thread: `owner` is its number, from
-                            1; `address` instructions since the last record went unrecorded */
+                            1; `address` instructions since the last record went unrecorded.
+                            The functions that it is in are entered again */
     TC_RAW_ENTER = 4,    /* a function of interest; `instruction` is its row */
-    TC_RAW_LEAVE = 5
+    TC_RAW_LEAVE = 5,
+    TC_RAW_RETURN = 6 /* whole pages went back to the kernel, and read as zero when they are next
+                         touched: address; size as of ALLOCATE */
 };
 
 /* One memory reference or event.  A reference is an instruction itself; `gap` are the other
  * instructions of the thread since its last record.  An event counts as no instruction. */
 struct tc_raw_record {
     uint64_t address;
-    uint32_t instruction; /* row of STATICS, or TC_RAW_NO_STATIC; ALLOCATE: size >> 27 */
+    uint32_t instruction; /* row of STATICS, or TC_RAW_NO_STATIC; ALLOCATE, RETURN: size >> 27 */
     uint32_t owner;       /* row of OWNERS */
     uint32_t gap;
-    uint32_t word; /* kind: bits 0-3; store: bit 4; bytes: bits 5-31 (ALLOCATE: the low 27) */
+    uint32_t
+        word; /* kind: bits 0-3; store: bit 4; bytes: bits 5-31 (ALLOCATE, RETURN: the low 27) */
 };
 #define TC_RAW_NO_STATIC UINT32_MAX
 #define TC_RAW_MAX_BYTES ((1u << 27) - 1)
@@ -84,7 +88,8 @@ struct tc_raw_static {
     uint32_t store;
     uint32_t first_producer; /* index into this chunk's list, whose entries are row numbers */
     uint32_t producers;
-    uint32_t position; /* "file:line function": offset into this chunk's strings */
+    uint32_t position; /* "file:line:column function", as far as it is known: offset into this
+                          chunk's strings */
 };
 
 struct tc_raw_name { /* OWNERS, FUNCTIONS */

@@ -83,7 +83,7 @@ void convert(Bytes payload, const TableSizes &sizes, std::vector<Reference> &to)
         r.gap = raw.gap;
         r.bytes = raw.word >> 5;
         r.store = raw.word >> 4 & 1;
-        if ((raw.word & 15) > TC_RAW_LEAVE)
+        if ((raw.word & 15) > TC_RAW_RETURN)
             throw TraceError("the recording has a record of no known kind: it is damaged");
         r.event = TraceEvent(raw.word & 15);
         check_names(r, sizes);

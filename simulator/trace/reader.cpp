@@ -12,8 +12,9 @@ Cursor::Cursor(TraceSource &source, uint32_t thread, Region region)
 
 // By a chunk's header: whether it may hold something of the region.
 bool Cursor::wanted(const ChunkHeader &header) const {
-    // Enter and leave are counted wherever they are.
-    if (!region_.function.empty() && header.flags & ChunkHeader::has_functions)
+    // Enter and leave are counted wherever they are, and begin anew behind a hole.
+    if (!region_.function.empty() &&
+        header.flags & (ChunkHeader::has_functions | ChunkHeader::has_windows))
         return true;
     if (!region_.function.empty() && depth_ == 0)
         return false;
@@ -44,6 +45,8 @@ bool Cursor::next_chunk() {
         if (header.first_instruction < executed_)
             throw TraceError("the count of instructions goes back: the recording is damaged");
         hole = header.first_instruction - executed_;
+        if (hole)
+            depth_ = 0;
         executed_ = header.first_instruction;
         for (const Reference &r : raw_)
             executed_ += r.instructions();
@@ -120,8 +123,10 @@ size_t Cursor::keep_inside() {
                 name.starts_with(region_.function) &&
                 (name.size() == region_.function.size() || name[region_.function.size()] == '.');
         }
-        if (r.event == TraceEvent::window_begin)
+        if (r.event == TraceEvent::window_begin) {
             window_ = r.window();
+            depth_ = 0;
+        }
         if (matches && r.event == TraceEvent::enter)
             depth_++;
         const bool in = inside();

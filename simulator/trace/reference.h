@@ -14,9 +14,10 @@ enum class TraceEvent : uint8_t {
     window_begin, // skipped() instructions of the thread since the last record went unrecorded
     enter,        // function(): a function of the region of interest
     leave,
-    clock, // the time is `address` ns since recording began: for cursors, which keep it back
+    returned, // address, allocated_bytes(): pages went back to the kernel
+    clock,    // the time is `address` ns since recording began: for cursors, which keep it back
 };
-constexpr unsigned trace_events = 7;
+constexpr unsigned trace_events = 8;
 
 // One memory reference or event of one thread, in the thread's order.
 struct Reference {
@@ -50,7 +51,7 @@ struct StaticInstruction {
     // The loads whose values make its address: indices into the same table.  The last
     // dynamic instance of each in the same thread is what a reference waits for.
     uint32_t first_producer = 0, producers = 0; // a range of the trace's producer list
-    uint32_t position = 0;                      // "file:line function", index into strings
+    uint32_t position = 0;                      // "file:line:column function", index into strings
     bool operator==(const StaticInstruction &) const = default;
 };
 

@@ -22,8 +22,11 @@ bool is_false(const nlohmann::json &meta, const char *key) {
     return found != meta.end() && *found == false;
 }
 
-Json by_owner(TraceReader &trace) {
-    std::vector<OwnerNumbers> numbers(trace.tables().owners.size());
+// Every record: "owners" and "instructions", the rows of the trace's tables.
+void count_records(TraceReader &trace, Json &answer) {
+    const Tables &tables = trace.tables();
+    std::vector<OwnerNumbers> numbers(tables.owners.size());
+    std::vector<uint64_t> executed(tables.statics.size());
     for (uint32_t thread : trace.threads())
         while (const Reference *r = trace.cursor(thread).next()) {
             if (r->event == TraceEvent::allocate)
@@ -33,16 +36,27 @@ Json by_owner(TraceReader &trace) {
             OwnerNumbers &owner = numbers[r->owner];
             (r->store ? owner.stores : owner.loads)++;
             (r->store ? owner.store_bytes : owner.load_bytes) += r->bytes;
+            if (r->instruction != no_static)
+                executed[r->instruction]++;
         }
-    Json rows = Json::array();
+    Json owners = Json::array(), instructions = Json::array();
     for (size_t i = 0; i < numbers.size(); i++)
-        rows.push_back({{"key", trace.tables().owners[i]},
-                        {"loads", numbers[i].loads},
-                        {"stores", numbers[i].stores},
-                        {"load_bytes", numbers[i].load_bytes},
-                        {"store_bytes", numbers[i].store_bytes},
-                        {"allocations", numbers[i].allocations}});
-    return rows;
+        owners.push_back({{"key", tables.owners[i]},
+                          {"loads", numbers[i].loads},
+                          {"stores", numbers[i].stores},
+                          {"load_bytes", numbers[i].load_bytes},
+                          {"store_bytes", numbers[i].store_bytes},
+                          {"allocations", numbers[i].allocations}});
+    for (size_t i = 0; i < executed.size(); i++) {
+        const StaticInstruction &row = tables.statics[i];
+        instructions.push_back({{"position", tables.position(uint32_t(i))},
+                                {"store", row.store},
+                                {"bytes", row.bytes},
+                                {"dependent", row.producers > 0},
+                                {"references", executed[i]}});
+    }
+    answer["owners"] = owners;
+    answer["instructions"] = instructions;
 }
 
 } // namespace
@@ -107,7 +121,7 @@ Json describe(TraceReader &trace, bool count) {
         {"meta", tables.meta},
     };
     if (count)
-        answer["owners"] = by_owner(trace);
+        count_records(trace, answer);
     else
         answer["owners"] = tables.owners;
     return answer;

@@ -30,7 +30,7 @@ template <class Number> void parse_range(const std::string &text, Number &from, 
 }
 
 struct Options {
-    std::string input, output, format, function, time, windows;
+    std::string input, output, format, function, time, windows, meta;
     bool force = false, count = false;
     int fd = STDIN_FILENO, level = TraceWriter::Options().level;
     int64_t thread = -1;
@@ -61,7 +61,12 @@ void add_format(CLI::App &verb, Options &o) {
 int do_collect(const Options &o) {
     TraceWriter writer(o.output, {.level = o.level, .overwrite = o.force});
     const std::string name = o.fd == STDIN_FILENO ? "standard input" : "the recording";
+    const auto meta = nlohmann::json::parse(o.meta.empty() ? "{}" : o.meta, nullptr, false);
+    if (!meta.is_object())
+        throw TraceMisuse("--meta takes a JSON object");
     const Collected done = collect(o.fd, name, writer, o.limits);
+    if (!meta.empty())
+        writer.table(meta_table(meta));
     writer.finish();
     if (done.dropped_records)
         note(std::to_string(done.dropped_records) + " records beyond the limit were dropped");
@@ -134,6 +139,7 @@ int run(int argc, char **argv) {
     collect.add_option("--fd", o.fd, "The descriptor to read")->check(CLI::NonNegativeNumber);
     collect.add_option("--max-bytes", o.limits.bytes, "Drop records beyond this file size");
     collect.add_option("--max-references", o.limits.references, "Drop records beyond so many");
+    collect.add_option("--meta", o.meta, "A JSON object: what else the trace says of itself");
     collect.add_option("--level", o.level, "zstd's")->check(CLI::Range(1, 19));
 
     CLI::App &info = *app.add_subcommand("info", "Describe a trace, as JSON");
