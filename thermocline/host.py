@@ -6,6 +6,7 @@ from pathlib import Path
 
 from thermocline import paths
 from thermocline.errors import ThermoclineError
+from thermocline.sites import symbolizer
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,31 @@ def _perf() -> Check:
     return Check("perf events (unseen share)", ok, f"perf_event_paranoid {level}", remedy, False)
 
 
+def _power() -> Check:
+    from thermocline.machine import powercap
+
+    lacking = powercap.lacks()
+    found = lacking or "energy counters of memory are readable"
+    remedy = "none needed: power is modelled" if lacking else ""
+    return Check("memory's power (RAPL)", not lacking, found, remedy, False)
+
+
+def _methods() -> list[Check]:
+    from thermocline import methods
+
+    return [
+        Check(
+            f"profile --method {name}",
+            not lacks,
+            "not on this host" if lacks else method.summary,
+            lacks,
+            False,
+        )
+        for name, method in methods.registry().items()
+        for lacks in [method.lacks()]
+    ]
+
+
 def _memory() -> list[Check]:
     from thermocline.machine.detect import detect
 
@@ -69,9 +95,13 @@ def examine() -> list[Check]:
         _program("C and C++ compiler", ("clang-22", "clang-19"), "clang-22", True),
         _program("linker with LTO", ("ld.lld-22", "ld.lld-19"), "lld-22", True),
         _program("Fortran compiler", ("flang-22", "flang-new-19"), "flang-22", False),
+        _program("names of call paths (--preload)", symbolizer.PROGRAMS, "llvm-22", False),
         _native("compiler wrapper", paths.wrapper()),
         _native("compiler plugin", paths.library("thermocline-plugin.so")),
         _native("runtime library", paths.library("libthermocline.so")),
+        _native("measuring program", paths.library("thermocline-measure")),
         _perf(),
+        _power(),
+        *_methods(),
         *_memory(),
     ]

@@ -29,6 +29,15 @@ def library(name: str) -> Path:
     return native_prefix() / "lib" / "thermocline" / name
 
 
+def shared(name: str) -> Path:
+    """A source that ships, such as workloads/stream.c: of the checkout or of the installation."""
+    places = [CHECKOUT / name]
+    places += [
+        prefix / "share" / "thermocline" / name for prefix in (native_prefix(), Path(sys.prefix))
+    ]
+    return next((place for place in places if place.is_file()), places[0])
+
+
 def machine_directories() -> list[Path]:
     """Where machine files are looked for, the first match wins."""
     return [

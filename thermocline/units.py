@@ -71,6 +71,11 @@ def parse_seconds(text: str) -> float:
     return _parse_small(text, "time", "s", "130ns")
 
 
+def parse_watts(text: str) -> float:
+    """`38W`, in watts."""
+    return _parse_small(text, "power", "W", "38W")
+
+
 def parse_joules_per_bit(text: str) -> float:
     """`3.9pJ/bit`, in joules a bit."""
     return _parse_small(text, "energy", "J/bit", "3.9pJ/bit")

@@ -10,7 +10,19 @@ from typing import NoReturn
 import typer
 
 from thermocline import __version__
-from thermocline.cli import doctor, machine, plan, profile, run, simulate, sites, trace
+from thermocline.cli import (
+    auto,
+    doctor,
+    machine,
+    migrate,
+    plan,
+    profile,
+    reproduce,
+    run,
+    simulate,
+    sites,
+    trace,
+)
 from thermocline.errors import ThermoclineError, one_line
 
 # Options end at the command: `thermocline run --plan P ./a.out -x` passes -x on.
@@ -34,7 +46,10 @@ app.command("profile", context_settings=_PASS_ON)(profile.profile)
 app.command("plan")(plan.plan)
 app.command("run", context_settings=_PASS_ON)(run.run)
 app.add_typer(trace.app, name="trace")
-app.command("simulate")(simulate.simulate)
+app.command("simulate", cls=simulate.WithCommand)(simulate.simulate)
+app.command("migrate", context_settings=_PASS_ON)(migrate.migrate)
+app.command("reproduce")(reproduce.reproduce)
+app.command("auto", context_settings=_PASS_ON)(auto.auto)
 
 
 def _version(value: bool) -> None:

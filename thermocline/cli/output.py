@@ -5,8 +5,13 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -70,3 +75,35 @@ def next_step(*words: object) -> None:
 def next_hint(text: str) -> None:
     """What to do next where no one command does it."""
     print(f"next: {text}", file=sys.stderr)
+
+
+def progress() -> "Progress":
+    """A bar a task on a terminal, with the time that is left; nothing on a pipe."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    )
+
+
+@contextmanager
+def progress_of_runs() -> Iterator[Callable[[str, int], Callable[[int], None]]]:
+    """Starts a bar when it is called, with so many runs to come; and each that ends moves it on."""
+    with ExitStack() as shown:
+        bars: list[Progress] = []  # one at most, from the first runs on
+
+        def start(what: str, total: int) -> Callable[[int], None]:
+            if not bars:
+                bars.append(shown.enter_context(progress()))
+            task = bars[0].add_task(what, total=total)
+            return lambda _: bars[0].advance(task)
+
+        yield start

@@ -21,7 +21,10 @@ def plan(
         str, typer.Option("--capacity", help="Of tier 0: 25% of the profiled peak, or 4GiB.")
     ] = "25%",
     strategy: Annotated[
-        str, typer.Option("--strategy", help="knapsack, hotset, thermos, fastest or first-touch.")
+        str,
+        typer.Option(
+            "--strategy", help="knapsack, hotset, thermos, fastest, write-isolation or first-touch."
+        ),
     ] = "thermos",
     nonheap_tier: Annotated[
         str, typer.Option("--nonheap-tier", help="Tier for stack and globals, or 'none'.")
@@ -29,6 +32,10 @@ def plan(
     split: Annotated[
         bool, typer.Option("--split", help="fastest: a site may be in several tiers.")
     ] = False,
+    trace: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--trace", help="Of the program: tells which sites suit a hardware cache."),
+    ] = None,
     cross_validate: Annotated[
         bool, typer.Option("--cross-validate", help="Plan each input from the others; no plan.")
     ] = False,
@@ -46,10 +53,10 @@ def plan(
     Example: thermocline plan lulesh.71.profile --machine knl-7230 --capacity 25% --strategy thermos
     """
     from thermocline import files
-    from thermocline.cli import output
+    from thermocline.cli import output, suited
     from thermocline.machine import store
     from thermocline.planning import capacity as capacities
-    from thermocline.planning import model, planner
+    from thermocline.planning import model, planner, suitability
     from thermocline.profiles import model as profile_model
 
     request = planner.Request(
@@ -64,6 +71,8 @@ def plan(
     path = out or _default_path(inputs[0], request)
     files.refuse_overwrite(path, force)
     made, predictions = planner.make_and_predict(inputs, request, names)
+    sites = suited.judged(made, trace, request.machine) if trace else {}
+    made = suitability.marked(made, sites) if trace else made
     files.write_text(path, model.to_toml(made), force=True)
     rows = _comparison(made, predictions, inputs, names, request)
     if as_json:
@@ -77,16 +86,21 @@ def plan(
                 "fast_sites": sum(1 for site in made.sites if site.tier == 0),
                 "sites": len(made.sites),
                 "predicted": rows,
+                **({"suits": suited.as_json(sites)} if trace else {}),
             }
         )
         return
     _print(made, rows, request)
+    if trace:
+        suited.show(made, sites)
     for profile, name in zip(inputs, names, strict=True):
         _warn(profile, name)
     if request.limit_for(inputs[0]) < request.capacity.of(inputs[0].peak_resident_bytes):
         output.note(f"the capacity was lowered to all of {request.machine.tier[0].name}")
     print(f"wrote {path}")
-    output.next_step("thermocline", "run", "--plan", path, "--", *(inputs[0].command or ["CMD"]))
+    preload = [] if made.preload_context is None else ["--preload"]
+    command = inputs[0].command or ["CMD"]
+    output.next_step("thermocline", "run", *preload, "--plan", path, "--", *command)
 
 
 def _nonheap(text: str) -> "NonheapTier":
@@ -118,7 +132,7 @@ def _comparison(
 
     compared = [(made.strategy, predictions)]
     if made.strategy != "first-touch":
-        baseline = replace(request, strategy="first-touch")
+        baseline = replace(request, strategy="first-touch", split=False)
         compared.append(("first-touch", planner.make_and_predict(inputs, baseline)[1]))
     rows = []
     for label, predicted_all in compared:
@@ -152,12 +166,16 @@ def _print(made: "Plan", rows: list[dict[str, Any]], request: "Request") -> None
     from thermocline.cli import output
 
     column = output.Column
-    fast = [site for site in made.sites if site.tier == 0]
-    tier = request.machine.tier[0].name
+    tiers = len(request.machine.tier)
+    shares = [made.shares_of(site.key, "site", tiers)[0] for site in made.sites]
+    held = sum(share * site.bytes for share, site in zip(shares, made.sites, strict=True))
+    in_part = sum(0 < share < 1 for share in shares)
     print(
-        f"{made.strategy} on {made.machine}: {len(fast)} of {len(made.sites)} sites "
-        f"({units.format_bytes(sum(site.bytes for site in fast))}) go to tier 0 ({tier}) "
-        f"of {units.format_bytes(made.capacity_bytes)} ({made.capacity})"
+        f"{made.strategy} on {made.machine}: {sum(share > 0 for share in shares)} of "
+        f"{len(made.sites)} sites ({units.format_bytes(round(held))}"
+        f"{f'; {in_part} of them in part' if in_part else ''}) go to tier 0 "
+        f"({request.machine.tier[0].name}) of {units.format_bytes(made.capacity_bytes)} "
+        f"({made.capacity})"
     )
     if made.gap is not None:
         best = "optimal" if made.gap == 0 else f"within {100 * made.gap:.2g} % of optimal (proven)"

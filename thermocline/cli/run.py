@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from thermocline.cli.options import Force, Machine
+from thermocline.cli.options import Context, Force, Machine, Preload
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from thermocline.planning.model import Plan
     from thermocline.run.config import Setting
+    from thermocline.run.launch import Outcome
     from thermocline.run.report import RunReport
 
 
@@ -37,6 +40,20 @@ def run(
         bool,
         typer.Option("--json", help="Print the report as JSON; CMD's output goes to stderr."),
     ] = False,
+    preload: Preload = False,
+    context: Context = None,
+    online: Annotated[
+        bool,
+        typer.Option("--online", help="Measure meanwhile, and move data when that pays."),
+    ] = False,
+    method: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--method", help="Of --online: how to measure.  [what the host can do]"),
+    ] = None,
+    configuration: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--configuration", help="Bind all of it: DRAM-local, PMM, ... (see docs)."),
+    ] = None,
 ) -> None:
     """Run a command with each site's data in its planned tier.
 
@@ -44,41 +61,98 @@ def run(
     status is passed on.
 
     Example: thermocline run --plan lulesh.thermos-25pct.plan -- ./lulesh -s 40
+
+    Example: thermocline run --preload --plan sort.plan -- sort huge.txt
+
+    Example: thermocline run --online --machine knl-7230 --capacity 64MiB -- ./lulesh -s 40
+
+    Example: thermocline run --configuration DRAM-PMM-interleave -- ./lulesh -s 40
     """
     import json
     import tempfile
 
     from thermocline import files
-    from thermocline.cli import output
-    from thermocline.run import config, launch, report
+    from thermocline.cli import configured, output
+    from thermocline.errors import Misuse
+    from thermocline.run import config, launch, memory, report
+    from thermocline.run.preload import context_of
 
+    if configuration is not None:
+        guided = plan != "first-touch" or bool(capacity or trace or preload or online or method)
+        raise typer.Exit(configured.run(configuration, command, guided, out, force, as_json))
+    if preload and trace:
+        raise Misuse("--trace records annotated code: leave it out with --preload")
     if out is not None:
         files.refuse_overwrite(out, force)
     chosen, setting = _prepare(plan, machine, capacity)
+    callers = context_of(preload, context, chosen.preload_context)
+    if online or method is not None:
+        raise typer.Exit(_online(command, chosen, setting, method, callers, out, as_json))
     with tempfile.TemporaryDirectory(prefix="thermocline-run-") as scratch:
         file = Path(scratch) / "config"
-        text = config.for_run(Path(scratch) / "report", chosen, setting, trace)
+        text = config.for_run(Path(scratch) / "report", chosen, setting, trace, callers)
         file.write_text(text, encoding="utf-8")
-        outcome = launch.launch(command, file, aside=as_json)
+        outcome = launch.launch(command, file, as_json, callers, memory.environment(setting))
         reports, complaints = report.gather(Path(scratch))
+    if callers is not None:
+        reports = report.with_readable_sites(reports, chosen, callers)
     summary = _summary(chosen, setting, reports, outcome.status)
     if out is not None:
         files.write_text(out, json.dumps(summary, indent=1) + "\n", force=True)
-    for complaint in complaints:
-        output.note(complaint)
-    if outcome.text:
-        output.note(outcome.text)
+    _say(complaints, outcome)
     if as_json:
         output.emit_json(summary)
     elif not reports:
-        output.note(launch.nothing_ran(command, outcome, "nothing was guided"))
+        output.note(launch.nothing_ran(command, outcome, "nothing was guided", callers))
+        _hint_preload(chosen, preload)
     else:
         _print(chosen, setting, reports, trace)
         if out is not None:
             print(f"wrote {out}")
-        if not trace:
+        if preload:
+            output.next_step("thermocline", "profile", "--preload", "--", *command)
+        elif not trace:
             output.next_step(*_again(plan, machine, capacity, command))
     raise typer.Exit(outcome.status)
+
+
+def _say(complaints: "Sequence[str]", outcome: "Outcome") -> None:
+    from thermocline.cli import output
+
+    for line in [*complaints, *([outcome.text] if outcome.text else [])]:
+        output.note(line)
+
+
+def _online(
+    command: list[str],
+    plan: "Plan",
+    setting: "Setting",
+    method: str | None,
+    context: int | None,
+    out: Path | None,
+    quiet: bool,
+) -> int:
+    import json
+
+    from thermocline import files
+    from thermocline.cli import online, output
+    from thermocline.run import launch
+
+    wanted = online.Online(
+        command, plan, setting, online.choose(method, context is not None), quiet, context
+    )
+    outcome, guided, moved = online.guide(wanted)
+    summary = online.as_json(outcome, guided, moved)
+    if out is not None:
+        files.write_text(out, json.dumps(summary, indent=1) + "\n", force=True)
+    _say([], outcome)
+    if quiet:
+        output.emit_json(summary)
+    elif not guided:
+        output.note(launch.nothing_ran(command, outcome, "nothing was guided"))
+    else:
+        online.show(wanted, guided, moved)
+    return outcome.status
 
 
 def _prepare(plan: str, machine: str, capacity: str | None) -> "tuple[Plan, Setting]":
@@ -110,14 +184,14 @@ def _prepare(plan: str, machine: str, capacity: str | None) -> "tuple[Plan, Sett
         limit = asked.of(chosen.peak_resident_bytes)
     setting = config.tiers_for(chosen, host, plan_machine, limit)
     config.check_nodes(setting)
-    if split := sum(1 for site in chosen.sites if site.shares):
-        from thermocline.cli import output
-
-        output.note(
-            f"{split} site(s) are split in the plan: this run places each whole, in the tier "
-            "of its largest share"
-        )
     return chosen, setting
+
+
+def _hint_preload(plan: "Plan", preload: bool) -> None:
+    from thermocline.cli import output
+
+    if plan.preload_context is not None and not preload:
+        output.note("the plan is that of a program that was not annotated: add --preload")
 
 
 def _again(plan: str, machine: str, capacity: str | None, command: list[str]) -> list[str]:

@@ -6,18 +6,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+import typer.core
 
-from thermocline.cli.options import AsJson, Machine
+from thermocline.cli.options import AsJson, Jobs
+from thermocline.cli.options import Machine as MachineName
 
 if TYPE_CHECKING:
+    from thermocline.machine.calibration import Calibration
     from thermocline.machine.devices import Fidelity
+    from thermocline.machine.model import Machine
     from thermocline.planning.capacity import Capacity
-    from thermocline.simulation.comparison import Answer, NamedPlan, Row
+    from thermocline.simulation.comparison import NamedPlan, Row
+
+
+_COMMAND = "thermocline.command"
+
+
+class WithCommand(typer.core.TyperCommand):
+    """What follows -- is a program to run, not a trace."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Takes the command away."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[_COMMAND] = args[at + 1 :]
+            args = args[:at]
+        return super().parse_args(ctx, args)
 
 
 def simulate(
-    traces: Annotated[list[Path], typer.Argument(help="Traces of annotated programs.")],
-    machine: Machine = "detect",
+    context: typer.Context,
+    traces: Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Argument(
+            help="Traces of annotated programs; A+B: together on one machine; or -- CMD: live."
+        ),
+    ] = None,
+    machine: MachineName = "detect",
     scheme: Annotated[
         str,
         typer.Option("--scheme", help="PLACEMENT*ORGANISATION or nicknames, separated by commas."),
@@ -45,37 +70,82 @@ def simulate(
     budget: Annotated[
         int, typer.Option("--budget", min=0, help="References of each thread at most; 0: all.")
     ] = 0,
+    function: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--function", help="Only what runs in this function (trace --mark)."),
+    ] = None,
+    time: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--time", help="Only FROM:TO seconds after recording began."),
+    ] = None,
+    windows: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--windows", help="Only sampling windows FROM:TO, from 1."),
+    ] = None,
     whole_machine: Annotated[
         bool, typer.Option("--whole-machine", help="Don't shrink it to the trace's threads.")
     ] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of random placement.")] = 0,
-    jobs: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option("--jobs", min=1, help="Simulations at a time. [the host's processors]"),
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, help="Of the program, if it is simulated live.")
+    ] = 1,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Of programs together: each by itself, too.")
+    ] = False,
+    translation: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--translation", help="Of addresses, simulated too: native or nested."),
     ] = None,
+    tlb: Annotated[
+        str,
+        typer.Option(
+            "--tlb", help="What a TLB miss goes to: baseline, pom, shared-l2, tsb; several: a,b"
+        ),
+    ] = "baseline",
+    large_pages: Annotated[
+        str, typer.Option("--large-pages", help="Share of memory in pages of 2 MiB: 40%.")
+    ] = "0%",
+    huge_pages: Annotated[
+        str, typer.Option("--huge-pages", help="Share of memory in pages of 1 GiB.")
+    ] = "0%",
+    jobs: Jobs = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict how long a program would take on a machine, under each scheme.
 
-    Schemes: first-touch, membrain (guided by --plan), random, interleave, all-fast, all-slow,
-    knl-cache, knl-hybrid, memory-mode, alloy, or a placement (first-touch, one-tier, random,
-    interleave, guided) * an organisation (flat, memory-cache, alloy).
+    Schemes: first-touch, membrain (guided by --plan), random, interleave, hma, all-fast, all-slow,
+    knl-cache, knl-hybrid, memory-mode, alloy, DRAM-local and its like (docs/configurations.md), or
+    a placement (first-touch, one-tier, random, interleave, guided, hma) * an organisation (flat,
+    memory-cache, alloy).
 
     Example: thermocline simulate lulesh.trace --machine knl-7230 --scheme first-touch,knl-cache
+    or live: thermocline simulate --machine knl-7230 --scheme first-touch,knl-cache -- ./lulesh
     """
-    from thermocline.cli import output
+    from thermocline.cli import output, simulated, translated
     from thermocline.errors import Misuse
-    from thermocline.machine import store
+    from thermocline.machine import calibration
     from thermocline.planning import model
-    from thermocline.simulation import comparison, config
+    from thermocline.simulation import comparison, config, live, regions
     from thermocline.simulation import scheme as schemes
+    from thermocline.simulation import translation as translations
 
+    command: list[str] | None = context.meta.get(_COMMAND)
+    if (traces is None) == (command is None):
+        raise Misuse("give traces, or -- and a command to simulate live")
     chosen = schemes.parse_all(scheme)
+    tlbs = translations.choices(translation, tlb, large_pages, huge_pages)
     plans = [comparison.NamedPlan(str(path), model.load(path)) for path in plan or []]
     if plans and not any(each.needs_plan for each in chosen):
         raise Misuse("--plan is given, but no scheme is guided: add membrain to --scheme")
-    found = store.find(machine)
-    surveyed = comparison.survey(traces)
+    calibrated = calibration.load()
+    found = _target(machine, calibrated)
+    region = regions.parse(function, time, windows)
+    limits = _capacities(capacity, plans)
+    if command:
+        live.check(limits, region)
+        surveyed = [live.trace_of(command, threads)]
+    else:
+        surveyed = comparison.survey(traces or [], region)
     setting = config.Setting(
         machine=found,
         threads=1,
@@ -85,20 +155,43 @@ def simulate(
         budget=budget,
         seed=seed,
         whole=whole_machine,
+        region=region,
     )
-    made = comparison.rows(surveyed, setting, chosen, plans, _capacities(capacity, plans))
+    made = comparison.rows(surveyed, setting, chosen, plans, limits, alone, tlbs)
     labels = list(dict.fromkeys(row.label for row in made))
     against = baseline or labels[0]
     if against not in labels:
         raise Misuse(f"--baseline {against!r} is none of the schemes: {', '.join(labels)}")
-    with _progress_bar(made, budget) as progress:
-        answers = comparison.run(made, progress, jobs)
+    with progress_bar(made, budget) as progress:
+        done = live.run(made, command, region, progress, as_json) if command else None
+        answers = done.answers if done else comparison.run(made, progress, jobs)
+    for note in done.notes if done else []:
+        output.note(note)
+    shown = simulated.Shown(answers, against, found, calibrated)
     if as_json:
-        output.emit_json(_as_json(answers, against, machine))
-        return
-    _print(answers, against)
-    _notes(answers, found.name, found.cpu.cores)
-    _next(answers, machine)
+        output.emit_json({"machine": machine, **simulated.as_json(shown)})
+    else:
+        (translated if tlbs else simulated).show(shown)
+        simulated.next_step(answers, machine)
+    if done:
+        raise typer.Exit(done.outcome.status)
+
+
+def _target(name: str, calibrated: "Calibration | None") -> "Machine":
+    """The machine; this host as `machine calibrate` found it, which hwloc alone can't simulate."""
+    from thermocline.errors import Misuse
+    from thermocline.machine import calibration, model, store
+
+    found = store.find(name)
+    if name != store.DETECT or all(tier.device for tier in found.tier):
+        return found
+    if calibrated is None:
+        raise Misuse(
+            "this host's memory is not known well enough to be simulated: "
+            f"{calibration.AGAIN}, or name another machine with --machine (see 'thermocline "
+            "machine list')"
+        )
+    return model.parse(calibrated.machine, calibration.place())
 
 
 def _fidelity(text: str) -> "Fidelity":
@@ -122,27 +215,16 @@ def _capacities(text: str | None, plans: "Sequence[NamedPlan]") -> "list[Capacit
 
 
 @contextmanager
-def _progress_bar(made: "Sequence[Row]", budget: int) -> Iterator[Callable[[int, int], None]]:
-    """On a terminal, with the time that is left; nothing on a pipe."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+def progress_bar(made: "Sequence[Row]", budget: int) -> Iterator[Callable[[int, int], None]]:
+    """Simulations' progress: on a terminal, with the time that is left; nothing on a pipe."""
+    from thermocline.cli import output
 
     def references(row: "Row") -> int:
         threads = int(row.trace.survey["threads"])
         return min(row.trace.references, budget * threads) if budget else row.trace.references
 
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("simulating"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task("", total=sum(references(row) for row in made))
+    with output.progress() as bar:
+        task = bar.add_task("simulating", total=sum(references(row) for row in made) or None)
         done: dict[int, int] = {}
 
         def report(number: int, count: int) -> None:
@@ -150,128 +232,3 @@ def _progress_bar(made: "Sequence[Row]", budget: int) -> Iterator[Callable[[int,
             bar.update(task, completed=sum(done.values()))
 
         yield report
-
-
-def _relative(answer: "Answer", answers: "Sequence[Answer]", against: str) -> tuple[float, float]:
-    """Speed-up over the baseline, and energy-delay relative to it."""
-    from thermocline.simulation import comparison
-
-    base = comparison.baseline_of(answer, answers, against)
-    delay = float(base.json["energy"]["energy_delay"])
-    mine = float(answer.json["energy"]["energy_delay"])
-    speed = base.seconds / answer.seconds if answer.seconds else 1.0
-    return speed, mine / delay if delay else 1.0
-
-
-def _as_json(answers: "Sequence[Answer]", against: str, machine: str) -> dict[str, Any]:
-    rows = []
-    for answer in answers:
-        speedup, energy_delay = _relative(answer, answers, against)
-        rows.append(
-            {
-                "trace": str(answer.row.trace.path),
-                "scheme": answer.row.label,
-                "capacity": answer.row.capacity or None,
-                "near_bytes": answer.row.near_bytes,
-                "scale": float(answer.row.configured.scale.factor),
-                "assumed": answer.row.configured.assumed,
-                "speedup": speedup,
-                "relative_energy_delay": energy_delay,
-                "near_share": answer.near_share,
-                "screening_error": answer.screening_error,
-                "result": answer.json,
-            }
-        )
-    return {"machine": machine, "baseline": against, "rows": rows}
-
-
-def _print(answers: "Sequence[Answer]", against: str) -> None:
-    from thermocline import units
-    from thermocline.cli import output
-
-    column = output.Column
-    several = len({answer.row.trace.path for answer in answers}) > 1
-    limited = any(answer.row.capacity for answer in answers)
-    tiers = [tier["name"] for tier in answers[0].json["tiers"]]
-    columns = [column("trace")] if several else []
-    columns += [column("capacity", True)] if limited else []
-    columns += [
-        column("scheme"),
-        column("time", True),
-        column(f"vs {against}", True),
-        column("IPC", True),
-        column(f"{tiers[0]} traffic", True),
-        *(column(f"{tier} GB/s", True) for tier in tiers),
-        column("energy", True),
-        column("energy-delay", True),
-    ]
-    rows = []
-    for answer in answers:
-        speedup, energy_delay = _relative(answer, answers, against)
-        row = [str(answer.row.trace.path)] if several else []
-        row += [answer.row.capacity] if limited else []
-        row += [
-            answer.row.label,
-            _seconds(answer.seconds),
-            f"{speedup:.2f}x",
-            f"{answer.json['instructions_per_cycle']:.2f}",
-            units.format_share(answer.near_share),
-            *(f"{tier['bandwidth'] / 1e9:.2f}" for tier in answer.json["tiers"]),
-            f"{answer.json['energy']['joules']:.3g} J",
-            f"{energy_delay:.2f}",
-        ]
-        rows.append(row)
-    output.table(columns, rows)
-    print()
-
-
-def _seconds(value: float) -> str:
-    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
-        if value * factor >= 1:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value * 1e9:.3g} ns"
-
-
-def _notes(answers: "Sequence[Answer]", machine: str, cores: int) -> None:
-    from thermocline.cli import output
-    from thermocline.simulation import comparison
-
-    sentences = []
-    for answer in answers:
-        configured = answer.row.configured
-        sentences.append(comparison.scale_sentence(configured.scale, machine, cores))
-        if configured.assumed:
-            sentences.append(
-                f"{machine} does not say, so this was assumed: {', '.join(configured.assumed)}"
-            )
-        sentences += answer.json["notes"]
-        if answer.screening_error is not None:
-            sentences.append(
-                f"{answer.row.label}: screening is {100 * answer.screening_error:+.1f} % off"
-                f" faithful timing, on {len(comparison.WINDOWS)} windows of {answer.row.trace.path}"
-            )
-        if answer.json["unrecorded_instructions"]:
-            share = answer.json["instructions"] / (
-                answer.json["instructions"] + answer.json["unrecorded_instructions"]
-            )
-            sentences.append(
-                f"{answer.row.trace.path} holds {100 * share:.3g} % of the program's instructions:"
-                " times are those of the recorded ones"
-            )
-    for sentence in dict.fromkeys(sentences):
-        if sentence:
-            output.note(sentence)
-
-
-def _next(answers: "Sequence[Answer]", machine: str) -> None:
-    from thermocline.cli import output
-
-    guided = [answer for answer in answers if answer.row.plan]
-    command = answers[0].row.trace.survey["meta"].get("command") or ["CMD"]
-    if not isinstance(command, list):
-        command = [command]
-    if guided:
-        best = min(guided, key=lambda answer: answer.seconds)
-        output.next_step("thermocline", "run", "--plan", best.row.plan, "--", *command)
-    else:
-        output.next_step("thermocline", "profile", "--machine", machine, "--", *command)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 import typer.core
 
-from thermocline.cli.options import AsJson, Force
+from thermocline.cli.options import AsJson, AsJsonAside, Force
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from thermocline.run import config
 
 
 class _RecordsByDefault(typer.core.TyperGroup):
@@ -47,6 +49,8 @@ LineBytes = Annotated[
     typer.Option("--line-bytes", help="For Ramulator's formats: bytes of a request."),
 ]
 Text = Optional[str]  # noqa: UP045
+MAX_FUNCTIONS = 32
+LISTED = 20  # source positions that `info --count` prints
 
 
 def _options(**given: object) -> "Iterator[str]":
@@ -69,17 +73,32 @@ def record(
         str,
         typer.Option("--budget", help="Most references of a process, such as 500k, 100M or 2G."),
     ] = "100M",
+    function: Annotated[
+        Text,
+        typer.Option(
+            "--function", help="Only what runs in these functions, and in all that they call."
+        ),
+    ] = None,
+    mark: Annotated[
+        Text,
+        typer.Option(
+            "--mark", help="Everything; and say when these functions are entered and left."
+        ),
+    ] = None,
+    time: Annotated[
+        Text, typer.Option("--time", help="Only FROM:TO seconds of each process, such as 2s:5s.")
+    ] = None,
     force: Force = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON; the command's output goes to stderr.")
-    ] = False,
+    as_json: AsJsonAside = False,
 ) -> None:
     """Record every memory reference of a command's annotated code; the word itself is optional.
 
     A run that makes more references than the budget is recorded in windows: all of its beginning,
     then a part of each doubling of its length.
 
-    Example: thermocline trace --budget 200M -- ./lulesh -s 20
+    Several functions have commas between them.  A name may leave out C++ scopes.
+
+    Example: thermocline trace --budget 200M --function CalcForceForNodes -- ./lulesh -s 20
     """
     import tempfile
 
@@ -89,14 +108,14 @@ def record(
     from thermocline.machine import store
     from thermocline.run import config, launch, recording
 
-    references = _references(budget)
+    part = _part(budget, function, mark, time)
     if out is not None:
         files.refuse_overwrite(out, force)
     prefix = out.with_name(out.name.removesuffix(".trace")) if out else Path(Path(command[0]).name)
     with tempfile.TemporaryDirectory(prefix="thermocline-trace-") as scratch:
         collector = recording.Collector(Path(scratch), prefix)
         file = Path(scratch) / "config"
-        text = config.for_recording(collector.socket, store.find("knl-7230"), references)
+        text = config.for_recording(collector.socket, store.find("knl-7230"), part)
         file.write_text(text, encoding="utf-8")
         try:
             outcome = launch.launch(command, file, aside=as_json)
@@ -112,6 +131,8 @@ def record(
     for line in sorted({line for collected in made for line in collected.said}):
         output.note(line)
     found = [(path, traces.info(path)) for path in paths]
+    for line in [*_not_found(part, found), *_empty(found)]:
+        output.note(line)
     if as_json:
         output.emit_json([{"trace": str(path), **described} for path, described in found])
     else:
@@ -121,6 +142,38 @@ def record(
             "thermocline", "simulate", paths[0], "--machine", "knl-7230", "--scheme", "first-touch"
         )
     raise typer.Exit(outcome.status)
+
+
+def _part(budget: str, function: str | None, mark: str | None, time: str | None) -> "config.Part":
+    from thermocline.errors import Misuse
+    from thermocline.run import config
+    from thermocline.simulation import regions
+
+    if function is not None and mark is not None:
+        raise Misuse("--function leaves out what --mark keeps: give one of them")
+    text = function if mark is None else mark
+    names = () if text is None else tuple(name.strip() for name in text.split(","))
+    if not all(name.isprintable() and name for name in names) or len(names) > MAX_FUNCTIONS:
+        raise Misuse(f"{text!r}: give up to {MAX_FUNCTIONS} functions' names, commas between them")
+    begin, end = (0, None) if time is None else regions.seconds(time)
+    return config.Part(_references(budget), names, begin, end, only_functions=function is not None)
+
+
+def _not_found(part: "config.Part", found: list[tuple[Path, dict[str, Any]]]) -> "Iterator[str]":
+    """A line for each function that was asked for and that no annotated module has."""
+    known = {name for _, described in found for name in described["functions"]}
+    for name in part.functions:
+        if not any(other == name or other.startswith(f"{name}.") for other in known):
+            yield (
+                f"no annotated function is called {name}, or it was inlined wherever it is "
+                "called (then __attribute__((noinline)) keeps it)"
+            )
+
+
+def _empty(found: list[tuple[Path, dict[str, Any]]]) -> "Iterator[str]":
+    for path, described in found:
+        if described["references"] == 0:
+            yield f"{path} has no references: nothing that was asked for ran in this process"
 
 
 def _references(text: str) -> int:
@@ -148,7 +201,8 @@ def _print_recorded(path: Path, found: dict[str, Any]) -> None:
 def info(
     trace: Annotated[Path, typer.Argument(help="A trace file.")],
     count: Annotated[
-        bool, typer.Option("--count", help="Read every record, and count by owner.")
+        bool,
+        typer.Option("--count", help="Read every record, and count by owner and by instruction."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -166,7 +220,15 @@ def info(
         _print(found, count)
 
 
+def _kind(instruction: dict[str, Any]) -> str:
+    if instruction["store"]:
+        return "store"
+    return "dependent load" if instruction["dependent"] else "load"
+
+
 def _print(found: dict[str, Any], count: bool) -> None:
+    from collections import Counter
+
     from thermocline import units
     from thermocline.cli import output
 
@@ -192,6 +254,17 @@ def _print(found: dict[str, Any], count: bool) -> None:
                 for row in found["owners"]
             ],
         )
+        print()
+        # A source position becomes several instructions where the compiler copied it.
+        at = Counter[tuple[str, str]]()
+        for row in found["instructions"]:
+            at[row["position"] or "?", _kind(row)] += row["references"]
+        output.table(
+            [column("instructions at"), column(""), column("references", True)],
+            [[*place, str(references)] for place, references in at.most_common(LISTED)],
+        )
+        if len(at) > LISTED:
+            print(f"and {len(at) - LISTED} places with fewer references (--json has all)")
     print(
         f"\n{found['references']} references in {units.format_bytes(found['bytes'])}, "
         f"{found['bytes_per_reference']:.2f} bytes each; {found['static_instructions']} "

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thermocline.machine import topology
-from thermocline.machine.model import Cache, Cpu, Figure, Kind, Machine, Tier
+from thermocline.machine.figures import Figure
+from thermocline.machine.model import Cache, Cpu, Kind, Machine, Tier
 from thermocline.machine.topology import Node, Topology
 
 # Slower kinds later; used only where bandwidth is not known for every tier.

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from thermocline import units
 from thermocline.errors import Misuse
-from thermocline.machine.model import Figure
+from thermocline.machine.figures import Figure
 
 
 class Number(Figure):

@@ -27,7 +27,7 @@ from thermocline.machine.device_tables import (
     Time,
     Timing,
 )
-from thermocline.machine.model import Strict, first_problem
+from thermocline.validation import Strict, first_problem
 
 FORMAT = 1
 Fidelity = Literal["faithful", "screening"]

@@ -1,67 +1,21 @@
 """What a machine file holds, and the checks on one that somebody wrote."""
 
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from thermocline import units
-from thermocline.errors import BadFile, Misuse
+from thermocline.errors import BadFile
 from thermocline.files import read_text
+from thermocline.machine import devices
+from thermocline.machine.curves import Curve
+from thermocline.machine.figures import Bandwidth, Bytes, Count, Frequency, JoulesPerBit, Seconds
+from thermocline.machine.translation import Translation
+from thermocline.validation import Strict, first_problem
 
 FORMAT = 1
 Kind = Literal["HBM", "MCDRAM", "DRAM", "CXL-DRAM", "NVM", "GPU", "unknown"]
-
-
-class Strict(BaseModel):
-    """A misspelt key is an error, never ignored."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Figure(Strict):
-    """A number, where it comes from, and whether it is an input of a published result.
-
-    What a machine file was built from can't count as agreement with the paper that published it:
-    such numbers are marked `input`.
-    """
-
-    value: float
-    source: str = ""
-    input: bool = False
-
-
-def _figure(parse: Callable[[str], float]) -> BeforeValidator:
-    def read(raw: object) -> object:
-        try:
-            if isinstance(raw, str):
-                return {"value": parse(raw)}
-            if isinstance(raw, dict) and isinstance(raw.get("value"), str):
-                return {**raw, "value": parse(raw["value"])}
-        except Misuse as error:
-            raise ValueError(str(error)) from error
-        if isinstance(raw, Figure):
-            return raw
-        raise ValueError('needs a unit: a string such as "16GiB", "115.2GB/s", "130ns"')
-
-    return BeforeValidator(read)
-
-
-def _plain(raw: object) -> object:
-    """A number without a unit: a count, or the unit is in the field's name."""
-    if isinstance(raw, int | float) and not isinstance(raw, bool):
-        return {"value": raw}
-    return raw
-
-
-Count = Annotated[Figure, BeforeValidator(_plain)]
-Bytes = Annotated[Figure, _figure(units.parse_bytes)]
-Bandwidth = Annotated[Figure, _figure(units.parse_bandwidth)]
-Seconds = Annotated[Figure, _figure(units.parse_seconds)]
-JoulesPerBit = Annotated[Figure, _figure(units.parse_joules_per_bit)]
-Frequency = Annotated[Figure, _figure(units.parse_frequency)]
 
 
 class Cpu(Strict):
@@ -77,6 +31,7 @@ class Cpu(Strict):
     window: Count | None = None
     outstanding: Count | None = None
     store_buffer: Count | None = None
+    flops_per_cycle: Count | None = None  # of a core, in double precision
     core_watts: Count | None = None
     # What an access to another socket's memory adds, and each direction of the links carries.
     remote_latency: Seconds | None = None
@@ -119,8 +74,6 @@ class Device(Strict):
 
     @model_validator(mode="after")
     def _is_known(self) -> "Device":
-        from thermocline.machine import devices
-
         for name in (self.standard, self.link):
             if name is not None and name.lower() not in devices.shipped():
                 known = ", ".join(sorted(devices.shipped()))
@@ -139,9 +92,10 @@ class Tier(Strict):
     latency: Seconds | None = None
     read_energy: JoulesPerBit | None = None
     write_energy: JoulesPerBit | None = None
-    nodes: list[Annotated[int, Field(ge=0, lt=1024)]] = []
+    static_watts: Count | None = None  # without any access
+    nodes: list[Annotated[int, Field(ge=0, lt=1024)]] = Field(default=[])
     modelled: bool = False
-    shares_channel_with: list[str] = []
+    shares_channel_with: list[str] = Field(default=[])
     device: Device | None = None
 
     @property
@@ -169,6 +123,8 @@ class Machine(Strict):
     cpu: Cpu
     cache: list[Cache] = Field(min_length=1)
     tier: list[Tier] = Field(min_length=1, max_length=8)
+    translation: Translation | None = None  # TLBs; the simulator assumes some
+    measured: list[Curve] = Field(default=[], max_length=4096)  # by `machine measure`
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Machine":
@@ -193,14 +149,6 @@ class Machine(Strict):
         return second.name in first.shares_channel_with or first.name in second.shares_channel_with
 
 
-def first_problem(error: ValidationError) -> str:
-    """pydantic's first complaint, as one clause."""
-    problem = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in problem["loc"])
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
-
-
 def from_table(table: dict[str, Any], path: object) -> Machine:
     """Checks a table that claims to be a machine."""
     if table.get("format") != FORMAT:
@@ -213,7 +161,12 @@ def from_table(table: dict[str, Any], path: object) -> Machine:
 
 def load(path: Path) -> Machine:
     """Reads a machine file."""
+    return parse(read_text(path, 2**20), path)
+
+
+def parse(text: str, path: Path) -> Machine:
+    """Checks a machine file's text."""
     try:
-        return from_table(tomllib.loads(read_text(path, 2**20)), path)
+        return from_table(tomllib.loads(text), path)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadFile(path, f"not TOML: {error}") from error

@@ -5,7 +5,10 @@ from pathlib import Path
 
 from thermocline import paths, toml_writer, units
 from thermocline.errors import Misuse
-from thermocline.machine.model import Cache, Figure, Machine, Tier, load
+from thermocline.machine import curves
+from thermocline.machine.figures import Figure
+from thermocline.machine.model import Cache, Machine, Tier, load
+from thermocline.machine.translation import Buffer, Translation
 
 DETECT = "detect"
 
@@ -82,6 +85,8 @@ def _tier(tier: Tier) -> str:
     for name, energy in (("read_energy", tier.read_energy), ("write_energy", tier.write_energy)):
         if energy:
             lines.append(f"{name} = {_figure(energy, f'{energy.value * 1e12:.6g}pJ/bit')}")
+    if tier.static_watts:
+        lines.append(f"static_watts = {_count(tier.static_watts)}")
     if tier.nodes:
         lines.append(f"nodes = {toml_writer.value(tier.nodes)}")
     if tier.modelled:
@@ -90,6 +95,23 @@ def _tier(tier: Tier) -> str:
         lines.append(f"shares_channel_with = {toml_writer.value(tier.shares_channel_with)}")
     if tier.device:
         lines.append(f"device = {toml_writer.inline(tier.device.model_dump(exclude_none=True))}")
+    return "\n".join(lines) + "\n"
+
+
+def _translation(translation: Translation) -> str:
+    lines = ["\n[translation]"]
+    for name in sorted(translation.model_fields_set):
+        field = getattr(translation, name)
+        if isinstance(field, Buffer):
+            text = toml_writer.inline(field.model_dump(exclude_unset=True))
+        elif isinstance(field, Figure):
+            text = _count(field)
+        elif isinstance(field, list):
+            each = [toml_writer.inline(one.model_dump(exclude_unset=True)) for one in field]
+            text = f"[{', '.join(each)}]"
+        else:
+            text = toml_writer.value(field)
+        lines.append(f"{name} = {text}")
     return "\n".join(lines) + "\n"
 
 
@@ -109,7 +131,7 @@ def to_toml(machine: Machine) -> str:
     if machine.cpu.frequency:
         text = f"{machine.cpu.frequency.value / 1e9:.6g}GHz"
         cpu += f"frequency = {_figure(machine.cpu.frequency, text)}\n"
-    for name in ("width", "window", "outstanding", "store_buffer", "core_watts"):
+    for name in ("width", "window", "outstanding", "store_buffer", "flops_per_cycle", "core_watts"):
         count = getattr(machine.cpu, name)
         if count:
             cpu += f"{name} = {_count(count)}\n"
@@ -126,4 +148,6 @@ def to_toml(machine: Machine) -> str:
         + cpu
         + "".join(_cache(cache) for cache in machine.cache)
         + "".join(_tier(tier) for tier in machine.tier)
+        + (_translation(machine.translation) if machine.translation else "")
+        + "".join(curves.to_toml(curve) for curve in machine.measured)
     )

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from thermocline import toml_writer
 from thermocline.errors import BadFile
 from thermocline.files import read_text
-from thermocline.machine.model import first_problem
 from thermocline.sites.key import check_all
+from thermocline.validation import first_problem
 
 FORMAT = 1
 MAX_TIERS = 8  # the runtime has as many
@@ -26,7 +26,7 @@ class Strict(BaseModel):
 
 
 class PlannedSite(Strict):
-    """One site's line; only tier and key matter to a run."""
+    """One site's line; only tier, shares and key matter to a run."""
 
     tier: TierIndex
     key: str = Field(min_length=1, max_length=100_000)
@@ -36,6 +36,11 @@ class PlannedSite(Strict):
     reason: str = ""
     # Of its bytes, by tier, where the site is in several; `tier` has the largest share.
     shares: list[Annotated[float, Field(ge=0, le=1)]] = Field(default=[], max_length=MAX_TIERS)
+    # Pages go round all nodes of a tier (the sockets), not to the nearest first.
+    spread: bool = False
+    paths: list[str] = []  # the same site, as a run with --preload meets it
+    # Whether its data would wait less behind a hardware cache (suitability.py); empty: not asked.
+    suits: Literal["", "cache", "placement", "either"] = ""
 
 
 class Plan(Strict):
@@ -53,11 +58,13 @@ class Plan(Strict):
     profiles: list[str] = []
     predicted_fast_share: Annotated[float, Field(ge=0, le=1)] | None = None
     gap: Annotated[float, Field(ge=0)] | None = None
+    preload_context: Annotated[int, Field(ge=0, le=16)] | None = None  # callers in sites' paths
     sites: list[PlannedSite] = Field(default=[], max_length=1_000_000)
 
     @model_validator(mode="after")
     def _has_sane_keys(self) -> "Plan":
         check_all(site.key for site in self.sites)
+        check_all(path for site in self.sites for path in site.paths)
         for site in self.sites:
             if site.shares and abs(sum(site.shares) - 1) > 1e-4:  # the file has six digits
                 raise ValueError(f"site {site.key!r}: its shares do not add up to 1")
@@ -114,6 +121,8 @@ def to_toml(plan: Plan) -> str:
     }
     if plan.predicted_fast_share is not None:
         head["predicted_fast_share"] = round(plan.predicted_fast_share, 6)
+    if plan.preload_context is not None:
+        head["preload_context"] = plan.preload_context
     if plan.gap is not None:
         head["gap"] = plan.gap
     rows: list[dict[str, toml_writer.Value]] = [
@@ -124,14 +133,17 @@ def to_toml(plan: Plan) -> str:
             "hotness": site.hotness,
             "reason": site.reason,
             **({"shares": [round(share, 9) for share in site.shares]} if site.shares else {}),
+            **({"spread": True} if site.spread else {}),
+            **({"paths": site.paths} if site.paths else {}),
+            **({"suits": site.suits} if site.suits else {}),
             "key": site.key,
         }
         for site in plan.sites
     ]
     return (
         "# A Thermocline plan: which tier each allocation site's data goes to (docs/formats.md).\n"
-        "# Edit the tiers as you like; a run reads tier and key, default_tier, nonheap_tier,\n"
-        "# nonheap_bytes and capacity_bytes.\n"
+        "# Edit the tiers as you like; a run reads tier, shares and key, default_tier,\n"
+        "# nonheap_tier, nonheap_bytes and capacity_bytes.\n"
         + toml_writer.pairs(head)
         + toml_writer.rows("sites", rows)
     )

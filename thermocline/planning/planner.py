@@ -12,7 +12,7 @@ from thermocline.planning.model import Plan, PlannedSite
 from thermocline.planning.predict import Prediction, predict
 from thermocline.profiles import merge
 from thermocline.profiles.model import Profile
-from thermocline.strategies import NAMES, TIMED, by_density, registry
+from thermocline.strategies import NAMES, SPLITTING, TIMED, by_density, registry
 from thermocline.strategies.fastest import Memory
 
 NonheapTier = int | Literal["none"]
@@ -45,9 +45,9 @@ def check(request: Request) -> None:
         raise Misuse(f"no strategy {request.strategy!r}: choose one of {', '.join(NAMES)}")
     if request.strategy in TIMED:
         speed.of(request.machine)
-    elif request.split:
+    if request.split and request.strategy != SPLITTING:
         raise Misuse(
-            f"--split is for the strategy {TIMED[0]}: {request.strategy} takes sites whole"
+            f"--split is for the strategy {SPLITTING}: {request.strategy} takes sites whole"
         )
     tiers = len(request.machine.tier)
     if tiers < 2:
@@ -75,12 +75,14 @@ def make_and_predict(
     room = demand.capacity
     if request.nonheap_tier == 0:
         room = max(0, room - demand.nonheap)
-    memory = _memory(request, demand, room) if request.strategy in TIMED else None
+    memory = _memory(profiles, request, demand, room) if request.strategy in TIMED else None
     choice = registry(memory)[request.strategy](demand.candidates, room)
     traffic: dict[str, int] = {}
+    paths: dict[str, dict[str, None]] = {}  # ordered sets
     for profile in profiles:
         for site in profile.heap:
             traffic[site.key] = traffic.get(site.key, 0) + site.traffic_bytes
+            paths.setdefault(site.key, {}).update(dict.fromkeys(site.paths))
     sites = []
     for candidate in by_density(demand.candidates):
         moved = traffic[candidate.key] // len(profiles)
@@ -90,8 +92,10 @@ def make_and_predict(
                 bytes=candidate.bytes,
                 traffic_bytes=moved,
                 hotness=moved / candidate.bytes if candidate.bytes else 0.0,
-                reason=choice.fast.get(candidate.key, choice.left_out),
+                reason=choice.reason_for(candidate.key),
                 shares=list(choice.shares.get(candidate.key, ())),
+                spread=candidate.key in choice.spread,
+                paths=list(paths[candidate.key]),
                 key=candidate.key,
             )
         )
@@ -106,6 +110,7 @@ def make_and_predict(
         nonheap_bytes=max(profile.nonheap_bytes for profile in profiles),
         profiles=list(names),
         gap=choice.gap,
+        preload_context=_preload_context(profiles),
         sites=sites,
     )
     predictions = [predicted(plan, profile, request) for profile in profiles]
@@ -114,7 +119,18 @@ def make_and_predict(
     return plan.model_copy(update={"predicted_fast_share": mean}), predictions
 
 
-def _memory(request: Request, demand: merge.Demand, room: int) -> Memory:
+def _preload_context(profiles: Sequence[Profile]) -> int | None:
+    """All paths are as long, or a run could not tell them apart as the profiles did."""
+    contexts = {p.preload_context for p in profiles if p.preload_context is not None}
+    if len(contexts) > 1:
+        shown = ", ".join(str(context) for context in sorted(contexts))
+        raise Misuse(f"the profiles were made with --context {shown}: a plan needs one of them")
+    return contexts.pop() if contexts else None
+
+
+def _memory(
+    profiles: Sequence[Profile], request: Request, demand: merge.Demand, room: int
+) -> Memory:
     """What a strategy that minimises time has to know of the machine and of non-heap data."""
     tiers = request.machine.tier
     reads, writes = [0] * len(tiers), [0] * len(tiers)
@@ -125,7 +141,12 @@ def _memory(request: Request, demand: merge.Demand, room: int) -> Memory:
     for index, tier in enumerate(tiers[1:], start=1):
         rooms.append(max(0, tier.capacity_bytes - (demand.nonheap if index == home else 0)))
     return Memory(
-        speed.of(request.machine), tuple(rooms), tuple(reads), tuple(writes), request.split
+        speed.of(request.machine),
+        tuple(rooms),
+        tuple(reads),
+        tuple(writes),
+        request.split,
+        merge.moments(profiles, [request.limit_for(profile) for profile in profiles]),
     )
 
 

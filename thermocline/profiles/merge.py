@@ -8,8 +8,12 @@ input, measured against that input's capacity: what fits so, fits on every input
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from thermocline.profiles.model import Profile
+
+if TYPE_CHECKING:
+    from thermocline.profiles.timeline import Floats
 
 # A share of traffic as an integer, so that strategies stay exact.
 SHARE_UNITS = 10**12
@@ -89,3 +93,28 @@ def of_many(profiles: Sequence[Profile], capacities: Sequence[int]) -> Demand:
         max(profile.peak_resident_bytes for profile in profiles),
         SHARE_UNITS,
     )
+
+
+def moments(profiles: Sequence[Profile], capacities: Sequence[int]) -> "dict[str, Floats]":
+    """What each site of the heap holds at each interval of each input, the inputs one after the
+    other, in bytes of the greatest capacity: sites that are never there together can share room.
+
+    At its peak each site has the bytes that it has as a candidate.
+    """
+    import numpy as np
+
+    lengths = [len(profile.timeline.resident) for profile in profiles]
+    held: dict[str, Floats] = {}
+    first = 0
+    for profile, capacity, length in zip(profiles, capacities, lengths, strict=True):
+        scale = max(capacities) / capacity if capacity else 1.0
+        line = profile.timeline
+        for site, resident in zip(line.sites, line.resident.T, strict=True):
+            if site.kind == "nonheap":
+                continue
+            top = resident.max()
+            shape = resident / top if top else np.ones(length)
+            row = held.setdefault(site.key, np.zeros(sum(lengths)))
+            row[first : first + length] = shape * site.bytes * scale
+        first += length
+    return held

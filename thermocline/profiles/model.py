@@ -3,14 +3,14 @@
 import gc
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from thermocline.errors import BadFile
 from thermocline.files import read_text
-from thermocline.machine.model import first_problem
 from thermocline.sites.key import check_all
+from thermocline.validation import first_problem
 
 if TYPE_CHECKING:
     from thermocline.profiles.timeline import Timeline
@@ -41,6 +41,7 @@ class Site(Open):
     key: str = Field(min_length=1, max_length=100_000)
     kind: Kind = "site"
     routine: str = ""
+    paths: list[str] = []  # of code that was not annotated: the raw call paths of this site
     loads: Count = 0
     stores: Count = 0
     read_bytes: Count
@@ -54,6 +55,12 @@ class Site(Open):
     first_touch_seconds: Seconds | None = None
     mean_lifetime_seconds: Seconds | None = None
     max_lifetime_seconds: Seconds | None = None
+    # Of methods that sample (docs/methods.md).
+    samples: Count | None = None  # of what the site's figures count
+    effective_samples: Count | None = None  # of one period, that would be as uncertain
+    events: Annotated[int, Field(ge=0, lt=2**64, strict=True)] | None = None  # they stand for
+    mean_latency_cycles: Count | None = None
+    isolation_group: int | None = None  # sites that were isolated together (method mbi)
     series: SiteSeries = SiteSeries()
 
     @property
@@ -93,12 +100,17 @@ class Profile(Open):
     unseen_instruction_share: Annotated[float, Field(ge=0, le=1)] | None = None
     peak_resident_bytes: Count
     series: Series | None = None
+    sampling: dict[str, Any] = {}  # the method's own (docs/methods.md)
+    online: dict[str, Any] = {}  # of a run with --online: what was moved
     sites: list[Site] = Field(max_length=1_000_000)
     notes: list[str] = []
+    # Of a preloaded run: callers told apart in sites' paths.
+    preload_context: Annotated[int, Field(ge=0, le=16)] | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Profile":
         check_all(site.key for site in self.sites)
+        check_all(path for site in self.sites for path in site.paths)
         for site in self.sites:
             series = site.series
             lengths = {len(series.read_bytes), len(series.write_bytes), len(series.resident_bytes)}

@@ -8,6 +8,7 @@ from thermocline.errors import Misuse, ThermoclineError
 from thermocline.machine.model import Cache, Machine
 from thermocline.machine.topology import parse_list
 from thermocline.planning.model import Plan
+from thermocline.run import classes
 
 INTERVAL_MS = 100
 PAGE = 4096
@@ -47,12 +48,22 @@ def _caches(caches: Sequence[Cache]) -> list[str]:
     ]
 
 
-def for_profile(prefix: Path, machine: Machine) -> str:
-    """A trace profile into PREFIX.PID.profile."""
+def _preload(context: int | None) -> list[str]:
+    return [] if context is None else [f"preload {context}"]
+
+
+def for_profile(
+    prefix: Path, machine: Machine, sampler: Sequence[str], context: int | None = None
+) -> str:
+    """A profile into PREFIX.PID.profile; `sampler`: the method's own lines.
+
+    `context`: of a preloaded run.
+    """
     lines = [
         "thermocline-config 1",
         "heap sites",
-        "sampler trace",
+        *sampler,
+        *_preload(context),
         f"profile {_path(prefix)}",
         f"interval-ms {INTERVAL_MS}",
         *_caches(machine.cache),
@@ -60,28 +71,97 @@ def for_profile(prefix: Path, machine: Machine) -> str:
     return "\n".join(lines) + "\n"
 
 
-def for_recording(socket: Path, machine: Machine, budget: int) -> str:
-    """Every reference to the collector behind the socket, as far as the budget goes."""
+_LAST_NS = 2**60  # the runtime's greatest
+
+
+@dataclass(frozen=True)
+class Part:
+    """What of a run is recorded, as far as the budget (references of a process) goes."""
+
+    budget: int
+    functions: tuple[str, ...] = ()  # whose entering and leaving the trace tells
+    from_ns: int = 0  # since a process's recording began
+    to_ns: int | None = None  # None: to its end
+    only_functions: bool = False  # and what runs outside of them is left out
+
+
+def for_recording(socket: Path, machine: Machine, part: Part) -> str:
+    """References to the collector behind the socket."""
     lines = [
         "thermocline-config 1",
         "heap sites",
         "sampler trace",
         f"stream {_path(socket)}",
-        f"stream-budget {budget}",
+        f"stream-budget {part.budget}",
+        *(f"stream-function {name}" for name in part.functions),
+        *_time(part),
+        *(["stream-only-functions"] if part.only_functions else []),
         *_caches(machine.cache),
     ]
     return "\n".join(lines) + "\n"
 
 
-def for_run(prefix: Path, plan: Plan, setting: Setting, trace: bool) -> str:
-    """A guided run that reports to PREFIX.PID.json."""
+def _time(part: Part) -> list[str]:
+    if not part.from_ns and part.to_ns is None:
+        return []
+    return [f"stream-time {part.from_ns} {_LAST_NS if part.to_ns is None else part.to_ns}"]
+
+
+def for_run(
+    prefix: Path, plan: Plan, setting: Setting, trace: bool, context: int | None = None
+) -> str:
+    """A guided run that reports to PREFIX.PID.json; `context`: of a preloaded one."""
     lines = [
         "thermocline-config 1",
         "heap guided",
         f"sampler {'trace' if trace else 'none'}",
+        *_preload(context),
         f"report {_path(prefix)}",
         f"interval-ms {INTERVAL_MS}",
     ]
+    lines += tier_lines(plan, setting)
+    nonheap = "-" if plan.nonheap_tier == "none" else str(plan.nonheap_tier)
+    lines.append(f"nonheap-tier {nonheap}")
+    if trace:
+        lines += _caches(setting.machine.cache)
+    several_nodes = any(len(tier.nodes) > 1 for tier in setting.tiers)
+    found = classes.of(plan, len(setting.tiers), several_nodes)
+    for number, shares in enumerate(found.splits, start=len(setting.tiers)):
+        spread = " spread" if number in found.spread else ""
+        lines.append(f"class {number} shares {','.join(map(str, shares))}{spread}")
+    placed = [(found.numbers[site.key], site) for site in plan.sites]
+    lines += [f"site {number} {site.key}" for number, site in placed]
+    if context is not None:
+        lines += [f"site {number} {path}" for number, site in placed for path in site.paths]
+    return "\n".join(lines) + "\n"
+
+
+def for_online(
+    prefix: Path,
+    plan: Plan,
+    setting: Setting,
+    sampler: Sequence[str],
+    context: int | None = None,
+) -> str:
+    """A run whose sites' tiers change: profiled, with the moves in PREFIX.PID.moves."""
+    lines = [
+        "thermocline-config 1",
+        "heap sites",
+        *sampler,
+        f"profile {_path(prefix)}",
+        f"moves {_path(prefix)}",
+        *_preload(context),
+        f"interval-ms {INTERVAL_MS}",
+        *tier_lines(plan, setting),
+        *_caches(setting.machine.cache),
+        *(f"site {site.tier} {site.key}" for site in plan.sites),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def tier_lines(plan: Plan, setting: Setting) -> list[str]:
+    """The tiers, and where the plan puts what it does not name."""
+    lines = []
     for index, tier in enumerate(setting.tiers):
         nodes = ",".join(str(node) for node in tier.nodes) or "-"
         limit = tier.limit or 0
@@ -89,13 +169,7 @@ def for_run(prefix: Path, plan: Plan, setting: Setting, trace: bool) -> str:
             # The runtime limits the heap; the rest of the process shares the tier with it.
             limit = max(PAGE, limit - plan.nonheap_bytes)
         lines.append(f"tier {index} nodes {nodes} capacity {limit}")
-    lines.append(f"default-tier {plan.default_tier}")
-    nonheap = "-" if plan.nonheap_tier == "none" else str(plan.nonheap_tier)
-    lines.append(f"nonheap-tier {nonheap}")
-    if trace:
-        lines += _caches(setting.machine.cache)
-    lines += [f"site {site.tier} {site.key}" for site in plan.sites]
-    return "\n".join(lines) + "\n"
+    return [*lines, f"default-tier {plan.default_tier}"]
 
 
 def check_nodes(setting: Setting) -> None:

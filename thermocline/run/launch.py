@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from thermocline.errors import Misuse, ThermoclineError, one_line
+from thermocline.run import preload
 
 CONFIG_VARIABLE = "THERMOCLINE_CONFIG"
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -30,8 +31,15 @@ class Outcome:
         return f"the command failed with status {self.status}" if self.status else ""
 
 
-def nothing_ran(command: Sequence[str], outcome: Outcome, so: str) -> str:
+def nothing_ran(
+    command: Sequence[str], outcome: Outcome, so: str, context: int | None = None
+) -> str:
     """Why no process left anything."""
+    if context is not None:
+        return (
+            f"no process of {one_line(command[0])} used the preloaded malloc to its end, so {so}: "
+            "it was killed, is static, or brings its own malloc"
+        )
     if outcome.status > 128:  # killed: an annotated program may have had no time to write
         return f"no annotated program ran to its end, so {so}"
     return (
@@ -40,14 +48,24 @@ def nothing_ran(command: Sequence[str], outcome: Outcome, so: str) -> str:
     )
 
 
-def launch(command: Sequence[str], config: Path, aside: bool = False) -> Outcome:
+def launch(
+    command: Sequence[str],
+    config: Path,
+    aside: bool = False,
+    context: int | None = None,
+    more: Mapping[str, str] | None = None,
+) -> Outcome:
     """Runs the command; the terminal's Ctrl-C is the command's, other signals are passed on.
 
-    `aside`: its output goes to stderr, because stdout is for our JSON alone.
+    `aside`: its output goes to stderr, because stdout is for our JSON alone.  `context`: of a
+    preloaded run.  `more`: environment that it gets besides.
     """
     if not command or not command[0]:
         raise Misuse("give the command to run after --")
-    environment = {**os.environ, CONFIG_VARIABLE: str(config.absolute())}
+    environment = {**os.environ, **(more or {}), CONFIG_VARIABLE: str(config.absolute())}
+    if context is not None:
+        preload.check(command)
+        environment |= preload.environment()
     start = time.monotonic()
     try:
         process = subprocess.Popen(list(command), env=environment, stdout=2 if aside else None)

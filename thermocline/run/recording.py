@@ -4,15 +4,25 @@ Each process connects to a socket of ours and sends the raw stream (docs/trace-f
 thermocline-trace a process turns that into PREFIX.PID.trace while the program runs.
 """
 
+import json
 import socket
 import struct
 import subprocess
-import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from thermocline.errors import ThermoclineError, one_line
+from thermocline.run.listener import Listener
 from thermocline.traces import PREFIX, tool
+
+
+def _command_of(pid: int) -> list[str]:
+    """A process's arguments; empty if it has gone."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
+    except OSError:
+        return []
+    return [word.decode(errors="replace") for word in words]
 
 
 @dataclass
@@ -34,36 +44,23 @@ class Collector:
         self.socket = folder / "socket"
         self._prefix = prefix
         self._made: list[Collected] = []
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            self._listener.bind(str(self.socket))
-        except OSError as error:
-            raise ThermoclineError(
-                f"can't listen on {self.socket}: {error.strerror or error} (is TMPDIR too long?)"
-            ) from error
-        self._listener.listen(64)
-        self._thread = threading.Thread(target=self._accept, daemon=True)
-        self._thread.start()
+        self._listener = Listener(self.socket, self._collect)
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:  # finish() closed it
-                return
-            with connection:
-                credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-                pid, _, _ = struct.unpack("3i", credentials)
-                path = self._free_name(pid)
-                command = [str(tool()), "collect", "--fd", str(connection.fileno())]
-                process = subprocess.Popen(
-                    [*command, "-o", str(path), "--force"],
-                    pass_fds=[connection.fileno()],
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    start_new_session=True,  # the terminal's Ctrl-C is the program's
-                )
-                self._made.append(Collected(pid, path, process))
+    def _collect(self, connection: socket.socket) -> None:
+        with connection:
+            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            pid, _, _ = struct.unpack("3i", credentials)
+            path = self._free_name(pid)
+            command = [str(tool()), "collect", "--fd", str(connection.fileno())]
+            command += ["--meta", json.dumps({"command": _command_of(pid)})]
+            process = subprocess.Popen(
+                [*command, "-o", str(path), "--force"],
+                pass_fds=[connection.fileno()],
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,  # the terminal's Ctrl-C is the program's
+            )
+            self._made.append(Collected(pid, path, process))
 
     def _free_name(self, pid: int) -> Path:
         """A process that executes another program connects again: that gets a name of its own."""
@@ -77,11 +74,7 @@ class Collector:
 
     def finish(self) -> list[Collected]:
         """After the command has ended: what was collected, in order of the processes' starts."""
-        # Whoever connected before this is still in the queue.
-        self._listener.settimeout(0.0)
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._listener.close()
+        self._listener.finish()
         for collected in self._made:
             said = collected.process.communicate()[1] or ""
             collected.said = [line.removeprefix(PREFIX) for line in said.splitlines()]

@@ -9,7 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from thermocline.errors import BadFile, ThermoclineError
 from thermocline.files import read_text
-from thermocline.machine.model import first_problem
+from thermocline.planning.model import Plan
+from thermocline.sites import callpath
+from thermocline.validation import first_problem
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
@@ -49,6 +51,13 @@ class SiteReport(Open):
     unplanned: list[str] = []
 
 
+class Module(Open):
+    """What a raw call path calls by `name`."""
+
+    name: str
+    path: str
+
+
 class RunReport(Open):
     """One process."""
 
@@ -63,6 +72,7 @@ class RunReport(Open):
     tiers: list[TierReport]
     sites: SiteReport = SiteReport()
     notes: list[str] = []
+    modules: list[Module] = []  # of a preloaded run
 
     @property
     def program(self) -> str:
@@ -92,6 +102,26 @@ def gather(directory: Path) -> tuple[list[RunReport], list[str]]:
         except ThermoclineError as error:
             complaints.append(str(error))
     return sorted(reports, key=lambda report: report.pid), complaints
+
+
+def with_readable_sites(reports: Sequence[RunReport], plan: Plan, context: int) -> list[RunReport]:
+    """A preloaded run's, whose processes report raw call paths."""
+    raw = {path for report in reports for path in report.sites.unplanned}
+    modules = {module.name: module.path for report in reports for module in report.modules}
+    named = callpath.name_all(raw, modules, context)
+    readable = []
+    for report in reports:
+        gone = set(report.sites.never_came)
+        never = [site.key for site in plan.sites if {site.key, *site.paths} <= gone]
+        new = {named[path].key if path in named else path for path in report.sites.unplanned}
+        sites = SiteReport(
+            planned=len(plan.sites),
+            reached=len(plan.sites) - len(never),
+            never_came=never,
+            unplanned=sorted(new),
+        )
+        readable.append(report.model_copy(update={"sites": sites, "modules": []}))
+    return readable
 
 
 def fast_share(reports: Sequence[RunReport]) -> float | None:

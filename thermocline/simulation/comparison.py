@@ -3,13 +3,14 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from thermocline.errors import Misuse
 from thermocline.planning.capacity import Capacity
 from thermocline.planning.model import Plan
-from thermocline.simulation import config, runner
+from thermocline.simulation import config, programs, runner, translation
 from thermocline.simulation.scale import Scale
 from thermocline.simulation.scheme import Scheme
 
@@ -20,7 +21,7 @@ WINDOW_SHARE = 16
 
 @dataclass(frozen=True)
 class Trace:
-    """A trace and what the survey found in it."""
+    """A trace, or several of programs that share a machine, and what the survey found there."""
 
     path: Path
     survey: dict[str, Any]
@@ -44,12 +45,15 @@ class Row:
     """One simulation."""
 
     trace: Trace
+    scheme: Scheme
     label: str  # the scheme's name, with its plan's if there are several
     capacity: str  # as asked for; empty: the machine's own
     near_bytes: int | None
     plan: str  # the file of a guided scheme's
+    strategy: str  # the plan's
     configured: config.Configured
     faithful: dict[str, Any] | None  # of a screening row: the same by faithful timing
+    alone: Sequence[dict[str, Any]] = ()  # of programs together, if asked: each by itself
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class Answer:
     row: Row
     json: dict[str, Any]
     screening_error: float | None = None  # of its time, on windows, against faithful timing
+    alone_seconds: Sequence[float] = ()  # of each program by itself, if asked
 
     @property
     def seconds(self) -> float:
@@ -72,14 +77,25 @@ class Answer:
         return each[0] / sum(each) if sum(each) else None
 
 
-def survey(paths: Sequence[Path]) -> list[Trace]:
-    """Looks at each trace once."""
+def survey(paths: Sequence[Path], region: dict[str, Any] | None = None) -> list[Trace]:
+    """Looks at each trace once; at a region (`regions.parse`) of it, or all.
+
+    `a.trace+b.trace` are programs that share a machine.
+    """
     if Path("-") in paths:
         raise Misuse("a trace is read more than once: record it to a file first")
-    traces = [Trace(path, runner.survey(path)) for path in paths]
+    found: dict[Path, dict[str, Any]] = {}
+    traces = []
+    for path in paths:
+        parts = programs.split(path)
+        for part in parts:
+            if part not in found:
+                found[part] = runner.survey(part, region)
+        traces.append(Trace(path, programs.merged(parts, [found[part] for part in parts])))
     for trace in traces:
         if trace.references == 0:
-            raise Misuse(f"{trace.path} holds no references: nothing to simulate")
+            where = " there" if region else ""
+            raise Misuse(f"{trace.path} holds no references{where}: nothing to simulate")
     return traces
 
 
@@ -89,41 +105,41 @@ def rows(
     schemes: Sequence[Scheme],
     plans: Sequence[NamedPlan],
     capacities: Sequence[Capacity],
+    alone: bool = False,
+    tlbs: Sequence[translation.Choice] = (),
 ) -> list[Row]:
-    """Every trace under every capacity, scheme and plan."""
+    """Every trace under every capacity, scheme, plan and way of translating addresses.
+
+    `alone`: and each of several programs by itself.
+    """
     made = []
     for trace in traces:
         for named in plans:
             _check_plan(named, trace)
         limits: Sequence[Capacity | None] = capacities or [None]
+        ways: Sequence[translation.Choice | None] = tlbs or [None]
         for capacity in limits:
             touched = int(trace.survey["touched_bytes"])
             mine = replace(
                 setting,
                 threads=int(trace.survey["threads"]),
                 touched_bytes=touched,
+                instructions=int(trace.survey["instructions"]),
+                references=trace.references,
                 near_bytes=capacity.of(touched) if capacity else None,
             )
-            for scheme in schemes:
+            for scheme, choice in product(schemes, ways):
+                one = replace(mine, translation=choice)
                 guides: Sequence[NamedPlan | None] = plans if scheme.needs_plan else [None]
                 for guide in guides or [None]:
-                    configured = config.configure(
-                        mine, trace.path, scheme, guide.plan if guide else None
-                    )
                     label = scheme.name
                     if guide and len(plans) > 1:
                         label = f"{scheme.name}[{guide.plan.strategy}]"
-                    text = capacity.text if capacity else ""
-                    path = guide.path if guide else ""
-                    faithful = None
-                    if mine.fidelity == "screening":
-                        exact = replace(mine, fidelity="faithful")
-                        faithful = config.configure(
-                            exact, trace.path, scheme, guide.plan if guide else None
-                        ).json
-                    made.append(
-                        Row(trace, label, text, mine.near_bytes, path, configured, faithful)
-                    )
+                    if choice:
+                        label = (
+                            choice.last.name if len(schemes) == 1 else f"{label}/{choice.last.name}"
+                        )
+                    made.append(_row(trace, one, scheme, guide, label, capacity, alone))
     labels = [
         row.label for row in made if row.trace is traces[0] and row.capacity == made[0].capacity
     ]
@@ -133,9 +149,41 @@ def rows(
     return made
 
 
+def _row(
+    trace: Trace,
+    setting: config.Setting,
+    scheme: Scheme,
+    guide: NamedPlan | None,
+    label: str,
+    capacity: Capacity | None,
+    alone: bool,
+) -> Row:
+    plan = guide.plan if guide else None
+    configured = config.configure(setting, trace.path, scheme, plan)
+    shared = programs.together(configured.json, trace.survey)
+    faithful = None
+    if setting.fidelity == "screening":
+        exact = replace(setting, fidelity="faithful")
+        faithful = config.configure(exact, trace.path, scheme, plan).json
+        faithful = programs.together(faithful, trace.survey)
+    return Row(
+        trace=trace,
+        scheme=scheme,
+        label=label,
+        capacity=capacity.text if capacity else "",
+        near_bytes=setting.near_bytes,
+        plan=guide.path if guide else "",
+        strategy=guide.plan.strategy if guide else "",
+        configured=replace(configured, json=shared),
+        faithful=faithful,
+        alone=programs.alone(shared) if alone and "traces" in shared else (),
+    )
+
+
 def _check_plan(named: NamedPlan, trace: Trace) -> None:
     keys = {site.key for site in named.plan.sites}
-    if keys and keys.isdisjoint(trace.survey["owners"]):
+    owners = trace.survey["owners"]  # None: of a live program, not known yet
+    if keys and owners is not None and keys.isdisjoint(owners):
         raise Misuse(
             f"{named.path} names no site of {trace.path}: it is a plan for another program"
         )
@@ -144,7 +192,9 @@ def _check_plan(named: NamedPlan, trace: Trace) -> None:
 def run(made: Sequence[Row], progress: runner.Progress, jobs: int | None) -> list[Answer]:
     """Simulates; equal configurations run once.  Screening is checked against faithful timing."""
     windows = [_windows(row) for row in made]
-    wanted = [[row.configured.json, *own] for row, own in zip(made, windows, strict=True)]
+    wanted = [
+        [row.configured.json, *row.alone, *own] for row, own in zip(made, windows, strict=True)
+    ]
     texts = [[json.dumps(each, sort_keys=True) for each in row] for row in wanted]
     unique = list(dict.fromkeys(text for row in texts for text in row))
     answers = runner.run_all([json.loads(text) for text in unique], progress, jobs)
@@ -152,11 +202,12 @@ def run(made: Sequence[Row], progress: runner.Progress, jobs: int | None) -> lis
     found = []
     for row, own in zip(made, texts, strict=True):
         seconds = [float(by_text[text]["seconds"]) for text in own[1:]]
+        alone, seconds = seconds[: len(row.alone)], seconds[len(row.alone) :]
         error = None
         if seconds:  # faithful ones, then the same by screening
             half = len(seconds) // 2
             error = sum(seconds[half:]) / sum(seconds[:half]) - 1
-        found.append(Answer(row, by_text[own[0]], error))
+        found.append(Answer(row, by_text[own[0]], error, alone))
     return found
 
 
@@ -182,6 +233,14 @@ def baseline_of(answer: Answer, answers: Sequence[Answer], name: str) -> Answer:
         and other.row.trace is answer.row.trace
         and other.row.capacity == answer.row.capacity
     )
+
+
+def groups(answers: Sequence[Answer]) -> list[list[Answer]]:
+    """Answers of one trace and one capacity together, in order."""
+    found: dict[tuple[Path, str], list[Answer]] = {}
+    for answer in answers:
+        found.setdefault((answer.row.trace.path, answer.row.capacity), []).append(answer)
+    return list(found.values())
 
 
 def scale_sentence(scale: Scale, machine_name: str, cores: int) -> str:

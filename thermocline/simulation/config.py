@@ -7,18 +7,25 @@ from typing import Any
 
 from thermocline.errors import Misuse
 from thermocline.machine.devices import Fidelity
+from thermocline.machine.figures import Count
 from thermocline.machine.memories import SimulatedMemory, memories, unloaded_ps
-from thermocline.machine.model import Count, Machine, Tier
+from thermocline.machine.model import Machine, Tier
 from thermocline.planning.model import Plan
+from thermocline.simulation import organisations, translation
 from thermocline.simulation import scale as scaling
+from thermocline.simulation.organisations import PAGE
 from thermocline.simulation.scheme import Scheme
+from thermocline.simulation.translation import Choice
 
-PAGE = 4096
 # Of a core that a machine file says nothing about: a middling out-of-order one.
 _ASSUMED = {"width": 4, "window": 224, "outstanding": 12, "store_buffer": 56}
 _ASSUMED_HERTZ = 2_500_000_000
 _ASSUMED_CYCLES = (4, 14, 50, 60)  # of levels
 _ASSUMED_REMOTE_PS = 75_000
+# Ryoo 2017, sections 4.1.3 and 5.2.1: an epoch of HMA, and the slice that it is a part of.
+_EPOCH_CYCLES = 100_000_000
+_SLICE_INSTRUCTIONS = 1_000_000_000
+_SWEEP_PS = 10_000  # of each page at its end: assumed
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,8 @@ class Setting:
     machine: Machine
     threads: int
     touched_bytes: int  # by the trace
+    instructions: int = 0  # recorded, of all threads
+    references: int = 0  # the same
     near_bytes: int | None = None  # a limit of tier 0 below the machine's own
     fidelity: Fidelity = "faithful"
     prefetcher: bool = True
@@ -35,6 +44,7 @@ class Setting:
     seed: int = 0
     whole: bool = False  # the machine isn't made smaller
     region: dict[str, Any] = field(default_factory=dict)
+    translation: Choice | None = None  # None: addresses cost nothing
 
 
 @dataclass(frozen=True)
@@ -49,12 +59,14 @@ class Configured:
 def configure(setting: Setting, trace: Path, scheme: Scheme, plan: Plan | None) -> Configured:
     """Everything that the simulator needs for one run."""
     machine = setting.machine
-    scale = scaling.fit(machine, setting.threads, setting.whole)
+    scale = scaling.fit(machine, setting.threads, setting.whole, scheme.one_socket)
     assumed: list[str] = []
     hertz = _hertz(machine, assumed)
     caches = _caches(machine, scale, hertz, assumed)
     bytes_of = _tier_bytes(setting, scheme, scale)
     devices, tiers = _memories(setting, scale, bytes_of, caches[-1]["latency_ps"])
+    if scheme.needs_plan:
+        _check_plan(machine, scheme, plan)
     json = {
         "trace": str(trace),
         "budget": setting.budget,
@@ -66,11 +78,22 @@ def configure(setting: Setting, trace: Path, scheme: Scheme, plan: Plan | None) 
         "prefetcher": {"on": setting.prefetcher},
         "memories": devices,
         "tiers": tiers,
-        "placement": _placement(setting, scheme, plan),
-        "organisation": {"name": scheme.organisation.name, **scheme.organisation.options},
+        "placement": _placement(setting, scheme, plan, hertz),
+        "organisation": organisations.options(
+            machine, scheme, scale, setting.fidelity, devices, plan
+        ),
     }
     if setting.region:
         json["region"] = setting.region
+    if setting.translation:
+        json["translation"], more = translation.configuration(
+            setting.translation,
+            machine,
+            hertz,
+            setting.touched_bytes,
+            [tier["nodes"][0]["bytes"] for tier in tiers],
+        )
+        assumed += more
     return Configured(json, scale, assumed)
 
 
@@ -134,6 +157,8 @@ def _tier_bytes(setting: Setting, scheme: Scheme, scale: scaling.Scale) -> list[
         sizes[0] = min(sizes[0], setting.near_bytes)
     if scheme.unlimited:
         sizes[0] = max(sizes[0], setting.touched_bytes + PAGE * scale.sockets)
+    if setting.near_bytes is not None and scheme.swaps:
+        organisations.limit_far(sizes, setting.touched_bytes)
     return [max(PAGE, size // scale.sockets // PAGE * PAGE) for size in sizes]
 
 
@@ -141,11 +166,13 @@ def _memories(
     setting: Setting, scale: scaling.Scale, bytes_of: list[int], cache_ps: int
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     machine = setting.machine
+    kept = translation.kept_bytes(setting.translation, setting.touched_bytes, len(bytes_of))
+    whole = [size + beside for size, beside in zip(bytes_of, kept, strict=True)]
     devices: list[dict[str, Any]] = []
     tiers: dict[int, dict[str, Any]] = {}
     for memory in memories(machine, setting.fidelity):
         json = scaling.memory(memory.json, scale)
-        base = _bases(memory, bytes_of)
+        base = _bases(memory, whole)
         if "nvm" in json and max(base.values()) > 0:
             json["nvm_base"] = max(base.values())
         first = len(devices)
@@ -185,15 +212,28 @@ def _path_ps(machine: Machine, tier: Tier, json: dict[str, Any], inside_ps: int)
     return max(0, round(tier.latency.value * 1e12) - int(known))
 
 
-def _placement(setting: Setting, scheme: Scheme, plan: Plan | None) -> dict[str, Any]:
+def _placement(setting: Setting, scheme: Scheme, plan: Plan | None, hertz: int) -> dict[str, Any]:
     machine = setting.machine
     json: dict[str, Any] = {"name": scheme.placement.name, **scheme.placement.options}
-    if scheme.placement.name == "random" and setting.near_bytes is not None:
+    if "random" in (json["name"], json.get("start")) and setting.near_bytes is not None:
         json["weights"] = _filled(setting)
+    if json["name"] == "hma":
+        whole = _EPOCH_CYCLES * 1e12 / hertz
+        json.setdefault("epoch_ps", max(1_000_000, round(whole * _slice_share(setting))))
+        json.setdefault("sweep_ps", round(_SWEEP_PS * min(1.0, json["epoch_ps"] / whole)))
     if scheme.placement.name == "interleave" and "weights" not in json:
         json["weights"] = _weights(machine)
-    if not scheme.needs_plan:
+    if plan is None or not scheme.guided:
         return json
+    json["default_tier"] = plan.default_tier
+    # "none" leaves it to the kernel: first touch.
+    json["nonheap_tier"] = 0 if plan.nonheap_tier == "none" else plan.nonheap_tier
+    json["sites"] = {site.key: site.tier for site in plan.sites}
+    json["shares"] = {site.key: site.shares for site in plan.sites if site.shares}
+    return json
+
+
+def _check_plan(machine: Machine, scheme: Scheme, plan: Plan | None) -> None:
     if plan is None:
         raise Misuse(f"scheme {scheme.name} needs a plan: give --plan (see 'thermocline plan')")
     if plan.tiers > len(machine.tier):
@@ -201,11 +241,14 @@ def _placement(setting: Setting, scheme: Scheme, plan: Plan | None) -> dict[str,
             f"the plan names {plan.tiers} tiers, {machine.name} has {len(machine.tier)}:"
             " make a plan for this machine"
         )
-    json["default_tier"] = plan.default_tier
-    # "none" leaves it to the kernel: first touch.
-    json["nonheap_tier"] = 0 if plan.nonheap_tier == "none" else plan.nonheap_tier
-    json["sites"] = {site.key: site.tier for site in plan.sites}
-    return json
+
+
+def _slice_share(setting: Setting) -> float:
+    """How long what is simulated is against the slice that an epoch belongs to; 1 at most."""
+    each = setting.instructions / setting.threads
+    if setting.budget and setting.references:
+        each *= min(1.0, setting.budget * setting.threads / setting.references)
+    return min(1.0, each / _SLICE_INSTRUCTIONS) if each else 1.0
 
 
 def _filled(setting: Setting) -> list[int]:

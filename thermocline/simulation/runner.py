@@ -17,11 +17,12 @@ from thermocline.errors import ThermoclineError, one_line
 Progress = Callable[[int, int], None]
 
 
-def _program() -> Path:
-    program = paths.library("thermocline-simulator")
-    if not program.exists():
-        raise ThermoclineError(f"{program} is missing: run make build, or set THERMOCLINE_PREFIX")
-    return program
+def program() -> Path:
+    """thermocline-simulator."""
+    found = paths.library("thermocline-simulator")
+    if not found.exists():
+        raise ThermoclineError(f"{found} is missing: run make build, or set THERMOCLINE_PREFIX")
+    return found
 
 
 def _failure(stderr: str, status: int) -> ThermoclineError:
@@ -30,10 +31,11 @@ def _failure(stderr: str, status: int) -> ThermoclineError:
     return ThermoclineError(one_line(said))
 
 
-def survey(trace: Path) -> dict[str, Any]:
-    """A trace's threads, references and touched memory."""
+def survey(trace: Path, region: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A trace's threads, references and touched memory; of a region (`regions.parse`) or all."""
+    part = ["--region", json.dumps(region)] if region else []
     done = subprocess.run(
-        [_program(), "--survey", trace], capture_output=True, text=True, check=False
+        [program(), "--survey", trace, *part], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise _failure(done.stderr, done.returncode)
@@ -42,10 +44,17 @@ def survey(trace: Path) -> dict[str, Any]:
 
 
 def run_all(
-    configurations: Sequence[dict[str, Any]], progress: Progress, jobs: int | None = None
+    configurations: Sequence[dict[str, Any]],
+    progress: Progress,
+    jobs: int | None = None,
+    streams: Sequence[int] = (),
 ) -> list[dict[str, Any]]:
-    """The answers, in order.  The first failure ends all that still run."""
-    _program()
+    """The answers, in order.  The first failure ends all that still run.
+
+    `streams`: for each configuration a descriptor that its trace comes from, `/dev/fd/N`; ours is
+    closed once the simulator has it.
+    """
+    program()
     running: set[subprocess.Popen[str]] = set()
     lock = threading.Lock()
     stopped = threading.Event()
@@ -56,7 +65,7 @@ def run_all(
         with tempfile.TemporaryDirectory(prefix="thermocline-simulate-") as scratch:
             file = Path(scratch) / "config.json"
             file.write_text(json.dumps(configurations[number]), encoding="utf-8")
-            return _run(file, number, progress, running, lock)
+            return _run(file, number, progress, running, lock, streams[number : number + 1])
 
     workers = min(jobs or os.cpu_count() or 1, max(1, len(configurations)))
     pool = ThreadPoolExecutor(workers)
@@ -77,19 +86,21 @@ def _run(
     progress: Progress,
     running: set[subprocess.Popen[str]],
     lock: threading.Lock,
+    streams: Sequence[int],
 ) -> dict[str, Any]:
     ours, theirs = os.pipe()
     answer = file.with_name("answer.json")
     errors = file.with_name("errors")
     with answer.open("w") as out, errors.open("w") as err:
         process = subprocess.Popen(
-            [str(_program()), str(file), "--progress-fd", str(theirs)],
+            [str(program()), str(file), "--progress-fd", str(theirs)],
             stdout=out,
             stderr=err,
             text=True,
-            pass_fds=(theirs,),
+            pass_fds=(theirs, *streams),
         )
-    os.close(theirs)
+    for descriptor in (theirs, *streams):
+        os.close(descriptor)
     with lock:
         running.add(process)
     try:

@@ -25,9 +25,21 @@ class Scale:
     factor: Fraction
 
 
-def fit(machine: Machine, threads: int, whole: bool) -> Scale:
-    """The part of a machine that so many threads deserve; `whole`: all of it."""
+def fit(machine: Machine, threads: int, whole: bool, one_socket: bool = False) -> Scale:
+    """The part of a machine that so many threads deserve; `whole`: all of it.
+
+    `one_socket`: all threads are on the first of its sockets, and the others' cores idle.
+    """
     cores, sockets = machine.cpu.cores, machine.cpu.sockets
+    if one_socket:
+        each = cores // sockets
+        if sockets < 2 or threads > each:
+            raise Misuse(
+                f"{machine.name} has {sockets} socket(s) of {each} cores: local and remote memory "
+                f"want two sockets or more, and {threads} thread(s) on one of them"
+            )
+        if not whole:
+            return Scale(threads * sockets, sockets, Fraction(threads, each))
     if threads > cores:
         raise Misuse(
             f"the trace has {threads} threads, {machine.name} {cores} cores:"

@@ -4,20 +4,37 @@
 """
 
 import difflib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from thermocline import units
 from thermocline.errors import Misuse
+from thermocline.machine import configurations
 
 Option = str | float | int | list[int]
 
-PLACEMENTS = ("one-tier", "first-touch", "random", "interleave", "guided")
-ORGANISATIONS = ("flat", "memory-cache", "alloy")
+PLACEMENTS = ("one-tier", "first-touch", "random", "interleave", "guided", "hma")
+ORGANISATIONS = ("flat", "memory-cache", "alloy", "cameo", "pom", "silc-fm")
+# Near and far memory are one space in which the hardware swaps lines.
+SWAPPING = ("cameo", "pom", "silc-fm")
 _OPTIONS = {
-    "one-tier": ("tier",),
-    "interleave": ("weights",),
-    "memory-cache": ("share", "lookup"),
+    "one-tier": ("tier", "socket"),
+    "interleave": ("weights", "socket"),
+    "hma": ("epoch", "bytes", "threshold", "start", "operation", "shootdown", "sweep", "copiers"),
+    "memory-cache": ("share", "lookup", "blocks"),
     "alloy": ("row_bytes", "predictor"),
-}
+    "cameo": ("prefetch", "predictor", "row_bytes", "entry_bytes", "split"),
+    "pom": ("threshold", "cache_bytes"),
+    "silc-fm": (
+        "ways", "threshold", "aging", "split", "metadata", "counters", "lookup", "locking",
+        "history", "predictor", "bypass", "plan",
+    ),
+}  # fmt: skip
+_WHOLE = (
+    "tier", "row_bytes", "threshold", "copiers", "prefetch", "entry_bytes", "cache_bytes", "ways",
+    "aging",
+)  # fmt: skip
+_TIMES = ("epoch", "operation", "shootdown", "sweep")
 # What people call them.  all-fast is given as much near memory as the program touches.
 NICKNAMES = {
     "first-touch": "first-touch*flat",
@@ -26,12 +43,21 @@ NICKNAMES = {
     "all-slow": "one-tier:tier=1*flat",
     "random": "random*flat",
     "interleave": "interleave*flat",
+    "hma": "hma*flat",
     "knl-cache": "one-tier:tier=1*memory-cache",
     "knl-hybrid": "first-touch*memory-cache:share=0.5",
     "memory-mode": "one-tier:tier=1*memory-cache",
     "memory-mode-latency": "one-tier:tier=1*memory-cache:lookup=parallel",
+    "cache": "one-tier:tier=1*memory-cache",
     "alloy": "one-tier:tier=1*alloy",
+    "cameo": "random*cameo",
+    "cameo-p": "random*cameo:prefetch=3",
+    "pom": "random*pom",
+    "silc-fm": "random*silc-fm",
+    **configurations.SCHEMES,
 }
+# Where pages of an option socket= are; all threads are on the first socket.
+_SOCKETS: dict[str, Option] = {"local": 0, "remote": 1, "in-turn": "in-turn"}
 
 
 @dataclass(frozen=True)
@@ -53,20 +79,42 @@ class Scheme:
     @property
     def needs_plan(self) -> bool:
         """Whether a plan says where sites go."""
+        return self.guided or self.organisation.options.get("plan") == "on"
+
+    @property
+    def guided(self) -> bool:
+        """Whether it says so to the operating system, which places their pages."""
         return self.placement.name == "guided"
+
+    @property
+    def one_socket(self) -> bool:
+        """Whether all threads are on one socket, whose memory or the other's they use."""
+        return isinstance(self.placement.options.get("socket"), int)
 
     @property
     def unlimited(self) -> bool:
         """Whether near memory takes all of the program, whatever the machine has."""
         return self.name == "all-fast"
 
+    @property
+    def swaps(self) -> bool:
+        """Whether the hardware swaps lines between near and far memory."""
+        return self.organisation.name in SWAPPING
+
 
 def parse(text: str) -> Scheme:
     """Reads one scheme."""
     name = text.strip()
-    parts = NICKNAMES.get(name, name).split("*")
+    nickname, colon, options = name.partition(":")
+    # A nickname's options are its organisation's, or, if that is flat, its placement's.
+    known = nickname in NICKNAMES and "*" not in name
+    full = NICKNAMES[nickname] if known else name
+    if known and colon:
+        full = f"{full.removesuffix('*flat')}:{options}"
+        full += "*flat" if NICKNAMES[nickname].endswith("*flat") else ""
+    parts = full.split("*")
     if len(parts) != 2:
-        close = difflib.get_close_matches(name, NICKNAMES, n=1)
+        close = difflib.get_close_matches(nickname, NICKNAMES, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise Misuse(
             f"no scheme {name!r}: {hint}give PLACEMENT*ORGANISATION"
@@ -103,18 +151,46 @@ def _part(text: str, what: str, known: tuple[str, ...]) -> Part:
         if not equals or key not in _OPTIONS.get(name, ()):
             allowed = ", ".join(_OPTIONS.get(name, ())) or "none"
             raise Misuse(f"{name} has no option {option!r}: it takes {allowed}, as KEY=VALUE")
-        values[key] = _value(key, value)
+        values[f"{key}_ps" if key in _TIMES else key] = _value(key, value)
     return Part(name, values)
 
 
 def _value(key: str, text: str) -> Option:
+    if key in _TIMES:
+        return round(units.parse_seconds(text) * 1e12)
+    if key == "bytes":
+        return units.parse_bytes(text)
+    if key == "socket":
+        return _socket(text)
+    read = _NUMBERS.get(key)
     try:
-        if key in ("tier", "row_bytes"):
-            return int(text)
-        if key == "share":
-            return float(text)
-        if key == "weights":  # 3/1
-            return [int(each) for each in text.split("/")]
+        return read(text) if read else text
     except ValueError as error:
-        raise Misuse(f"option {key}={text!r} is no number") from error
-    return text
+        raise Misuse(
+            f"option {key}={text!r} is no number that it could be: see docs/simulator.md"
+        ) from error
+
+
+def _socket(text: str) -> Option:
+    if text not in _SOCKETS:
+        raise Misuse(f"option socket={text!r}: give {', '.join(_SOCKETS)}")
+    return _SOCKETS[text]
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
+def _weights(text: str) -> list[int]:
+    return [int(each) for each in text.split("/")]
+
+
+_NUMBERS: dict[str, Callable[[str], Option]] = {
+    **dict.fromkeys(_WHOLE, _whole),
+    "share": float,
+    "split": float,
+    "weights": _weights,  # 3/1
+}

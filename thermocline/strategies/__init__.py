@@ -20,7 +20,8 @@ class Choice:
     `fast` maps a chosen site's key to the reason, `gap` is how much more traffic (as a share of
     the chosen) a perfect choice could hold at most, and None where that question has no meaning.
     A strategy for more than two tiers says every site's in `tiers`, and in `shares` what part of
-    a site each tier gets, where it is not one.
+    a site each tier gets, where it is not one.  `reasons`: of sites that are left out, where
+    `left_out` isn't theirs.  `spread`: sites whose pages go round all nodes of their tier.
     """
 
     fast: dict[str, str]
@@ -29,10 +30,16 @@ class Choice:
     left_out: str = "no room"
     tiers: dict[str, int] = field(default_factory=dict)
     shares: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    spread: frozenset[str] = frozenset()
 
     def tier_of(self, key: str) -> int:
         """Where the site goes, with the larger part of it."""
         return self.tiers.get(key, 0 if key in self.fast else max(1, self.default_tier))
+
+    def reason_for(self, key: str) -> str:
+        """What the plan file says of the site."""
+        return self.fast.get(key) or self.reasons.get(key, self.left_out)
 
 
 Strategy = Callable[[Sequence[Candidate], int], Choice]
@@ -51,22 +58,35 @@ def by_density(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def registry(memory: "Memory | None" = None) -> dict[str, Strategy]:
     """Name -> strategy.  Those that minimise time need to know the memory as well."""
-    from thermocline.strategies import fastest, first_touch, hotset, knapsack, thermos
+    from thermocline.strategies import (
+        fastest,
+        first_touch,
+        hotset,
+        knapsack,
+        thermos,
+        write_isolation,
+    )
 
-    def by_time(candidates: Sequence[Candidate], capacity: int) -> Choice:
-        if memory is None:
-            raise ValueError("this strategy needs the memory's speed")
-        del capacity  # which is the first of the memory's rooms
-        return fastest.choose(candidates, memory)
+    def timed(choose: "Callable[[Sequence[Candidate], Memory], Choice]") -> Strategy:
+        def by_time(candidates: Sequence[Candidate], capacity: int) -> Choice:
+            if memory is None:
+                raise ValueError("this strategy needs the memory's speed")
+            del capacity  # which is the first of the memory's rooms
+            return choose(candidates, memory)
+
+        return by_time
 
     return {
         "knapsack": knapsack.choose,
         "hotset": hotset.choose,
         "thermos": thermos.choose,
-        "fastest": by_time,
+        "fastest": timed(fastest.choose),
+        "write-isolation": timed(write_isolation.choose),
         "first-touch": first_touch.choose,
     }
 
 
-TIMED = ("fastest",)  # minimise predicted time: the machine file has to give bandwidths
-NAMES = ("knapsack", "hotset", "thermos", "fastest", "first-touch")
+SPLITTING = "fastest"  # may put a site into several tiers
+# Go by times: the machine file has to give bandwidths.
+TIMED = ("fastest", "write-isolation")
+NAMES = ("knapsack", "hotset", "thermos", "fastest", "write-isolation", "first-touch")

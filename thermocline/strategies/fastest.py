@@ -1,30 +1,28 @@
 """fastest: the least predicted memory time, over any number of tiers, reads and writes apart.
 
 Minimises T such that every group of channels is busy for at most T (planning/speed.py) and no
-tier holds more than its room.  Small problems are solved as a mixed integer program by HiGHS (in
-SciPy); large ones as its linear relaxation, whose optimum leaves at most a few sites in parts
-(a vertex has no more of them than there are rooms and channels).  The heaviest of those is put on
-each tier in turn (branch and bound, a few steps); what is in parts then is rounded, one site after
-the other, to where it hurts least.  The relaxations' least value is the bound that proves the gap.
-With `split` the sites in parts stay so, and the relaxation is the exact answer.
+tier ever holds more than its room: sites that are never there together can have the same.  Small
+problems are solved as a mixed integer program by HiGHS (in SciPy); large ones as its linear
+relaxation, whose optimum leaves at most a few sites in parts (a vertex has no more of them than
+there are channels and full rooms).  The heaviest of those is put on each tier in turn (branch and
+bound, a few steps); what is in parts then is rounded, one site after the other, to where it hurts
+least.  The relaxations' least value is the bound that proves the gap.  With `split` the sites in
+parts stay so, and the relaxation is the exact answer.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from thermocline.planning.speed import Speed
 from thermocline.profiles.merge import Candidate
 from thermocline.strategies import Choice
-
-Floats = npt.NDArray[np.float64]
+from thermocline.strategies.solver import Floats, minimise
 
 EXACT_SITES = 200  # up to so many sites an integer program is worth its time
-NODES = 20_000  # of the search tree: a limit that is the same on every host
 STEPS = 6  # relaxations solved for a large problem
 HEAVY = 1e-4  # a share of the whole time that is worth a step
 WHOLE = 1e-6  # a part as small as this is the solver's rounding
@@ -35,7 +33,9 @@ class Memory:
     """What the machine has for the heap.
 
     `rooms`: bytes of each tier, the last one's unlimited; `base_reads` and `base_writes`: what
-    non-heap data moves on each tier anyway, in the candidates' unit of traffic.
+    non-heap data moves on each tier anyway, in the candidates' unit of traffic.  `held`: each
+    site's bytes at several moments; at none may a tier hold more than its room.  Without it all
+    sites are there at once.
     """
 
     speed: Speed
@@ -43,6 +43,7 @@ class Memory:
     base_reads: tuple[int, ...]
     base_writes: tuple[int, ...]
     split: bool = False
+    held: Mapping[str, Floats] = field(default_factory=dict)
 
 
 def choose(candidates: Sequence[Candidate], memory: Memory) -> Choice:
@@ -100,6 +101,11 @@ class _Problem:
         self.channel = speed.channel
         self.bytes = np.array([site.bytes for site in sites], np.float64)
         self.rooms = [float(room) for room in memory.rooms[:-1]]
+        # Moments x sites.  Those that have ever mattered are rows of the problem: few of many.
+        self.held = self.bytes[None, :]
+        if memory.held:
+            self.held = np.array([memory.held[site.key] for site in sites], np.float64).T
+        self.watched = [int(self.held.sum(axis=1).argmax())]
 
     def busy(self, parts: Floats) -> Floats:
         """Scaled time of each channel."""
@@ -142,19 +148,32 @@ class _Problem:
 
     def solve(self, fixed: dict[int, int], whole: bool) -> tuple[Floats, float]:
         """Parts, and a lower bound of the scaled time, of placements that hold to `fixed`."""
+        while True:
+            parts, bound = self.solve_watched(fixed, whole)
+            overfull = self.overfull(parts)
+            if not overfull:
+                return parts, bound
+            self.watched += overfull
+
+    def overfull(self, parts: Floats) -> list[int]:
+        """Each tier's worst moment, where that is over its room and not watched yet."""
+        found: list[int] = []
+        for tier, room in enumerate(self.rooms):
+            load = self.held @ parts[:, tier]
+            worst = int(load.argmax())
+            if load[worst] > room * (1 + WHOLE) + 0.5 and worst not in {*self.watched, *found}:
+                found.append(worst)
+        return found
+
+    def solve_watched(self, fixed: dict[int, int], whole: bool) -> tuple[Floats, float]:
+        """The same, with room for what is held at the watched moments only."""
         from scipy import sparse
-        from scipy.optimize import Bounds, LinearConstraint, milp
 
         # The last tier's part is what the others leave, so that it needs no variables.
         count, others = self.cost.shape[0], self.tiers - 1
         size = count * others + 1
         columns = np.arange(count * others).reshape(count, others)
         last = self.channel[-1]
-        constraints: list[Any] = []
-
-        def add(rows: Any, high: Any) -> None:
-            constraints.append(LinearConstraint(sparse.csr_array(rows), -np.inf, high))
-
         busy = np.zeros((max(self.channel) + 1, size))
         limit = -np.bincount(self.channel, weights=self.base)
         limit[last] -= self.cost[:, -1].sum()
@@ -162,15 +181,16 @@ class _Problem:
             busy[channel, columns[:, tier]] += self.cost[:, tier]
             busy[last, columns[:, tier]] -= self.cost[:, -1]
         busy[:, -1] = -1.0
-        add(busy, limit)
+        rows: list[tuple[Any, Any]] = [(busy, limit)]
         total = max(1.0, float(self.bytes.sum()))
-        room = np.zeros((max(1, others), size))
         for tier in range(others):
-            room[tier, columns[:, tier]] = self.bytes / total
-        add(room, np.array(self.rooms or [1.0]) / total)
+            held = np.zeros((len(self.watched), size))
+            held[:, columns[:, tier]] = self.held[self.watched] / total
+            rows.append((held, self.rooms[tier] / total))
         if others > 1:
             of_site = np.repeat(np.arange(count), others), columns.ravel()
-            add(sparse.csr_array((np.ones(count * others), of_site), shape=(count, size)), 1.0)
+            one = sparse.csr_array((np.ones(count * others), of_site), shape=(count, size))
+            rows.append((one, 1.0))
 
         objective = np.zeros(size)
         objective[-1] = 1.0
@@ -180,19 +200,13 @@ class _Problem:
             upper[columns[site]] = 0.0
             if tier < others:
                 lower[columns[site, tier]] = upper[columns[site, tier]] = 1.0
-        integral = np.zeros(size)
+        integral = np.zeros(size, np.int64)
         if whole:
             integral[:-1] = 1
-        answer = milp(
-            objective,
-            integrality=integral,
-            bounds=Bounds(lower, upper),
-            constraints=constraints,
-            options={"node_limit": NODES, "mip_rel_gap": 1e-9},
-        )
+        answer = minimise(objective, rows, (lower, upper), integral)
         if answer.x is None and whole:
             # The search ended before it found anything: the relaxation always has an answer.
-            return self.solve(fixed, whole=False)
+            return self.solve_watched(fixed, whole=False)
         if answer.x is None:
             raise _NoRoom
         parts = np.clip(answer.x[:-1].reshape(count, others), 0.0, 1.0)
@@ -207,15 +221,12 @@ class _Problem:
         in_parts = parts.max(axis=1) < 1 - WHOLE
         settled = np.flatnonzero(~in_parts)
         result[settled, chosen[settled]] = 1.0
-        room = [
-            limit - float((self.bytes * result[:, tier]).sum())
-            for tier, limit in enumerate(self.rooms)
-        ]
-        room.append(np.inf)
+        load = self.held @ result
+        room = [*self.rooms, np.inf]
         for site in sorted(np.flatnonzero(in_parts), key=lambda s: (-self.bytes[s], s)):
             best = None
             for tier in range(self.tiers):
-                if self.bytes[site] > room[tier]:
+                if (load[:, tier] + self.held[:, site] > room[tier]).any():
                     continue
                 result[site, tier] = 1.0
                 time = self.seconds(result)
@@ -224,5 +235,5 @@ class _Problem:
                     best = (time, tier)
             assert best is not None  # the last tier has room for all
             result[site, best[1]] = 1.0
-            room[best[1]] -= float(self.bytes[site])
+            load[:, best[1]] += self.held[:, site]
         return result

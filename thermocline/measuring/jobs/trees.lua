@@ -1,0 +1,18 @@
+-- Builds and walks binary trees, and gathers strings in a table: small blocks, garbage collected.
+local function tree(depth)
+  if depth == 0 then return {} end
+  return { tree(depth - 1), tree(depth - 1) }
+end
+local function count(node)
+  return node[1] and 1 + count(node[1]) + count(node[2]) or 1
+end
+local sum = 0
+for depth = 4, 13 do
+  for _ = 1, 2 ^ (14 - depth) do sum = sum + count(tree(depth)) end
+end
+local words = {}
+for i = 1, 60000 do
+  words[i] = "word " .. i * 7919 % 60000
+end
+table.sort(words)
+print(sum, #table.concat(words, ","), words[1000])

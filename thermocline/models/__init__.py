@@ -1,0 +1,1 @@
+"""Analytic models of a machine file: bandwidth of split traffic, roofline, power and energy."""

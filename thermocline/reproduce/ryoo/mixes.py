@@ -1,0 +1,166 @@
+"""Workloads in several copies on one machine, as chapters 5 and 7 of the thesis run theirs.
+
+The machine is as small as the mix (thermocline/simulation/scale.py).  Workloads are made ready when
+the first item asks for them, since each chapter has its own.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from thermocline.executors import Executor, Piece
+from thermocline.machine.model import Machine
+from thermocline.planning.capacity import parse as capacity
+from thermocline.reproduce import cache
+from thermocline.reproduce.study import Run, Size, Study, Update, Workload, counted, runner_digest
+from thermocline.reproduce.workloads import Job, Prepared, prepare
+from thermocline.simulation import config, programs, translation
+from thermocline.simulation import scheme as schemes
+
+CONTEXT = 0  # of sites, for the one item that plans
+
+
+@dataclass(frozen=True)
+class Mix(Workload):
+    """A workload, in which chapter, and the thesis' program that its behaviour is nearest to."""
+
+    chapter: int = 5
+    name: str = ""  # of one program's inputs
+    region: int = 0  # references of a copy that are simulated
+
+    @property
+    def label(self) -> str:
+        """Ours, and what it stands for."""
+        return f"{self.name} ({self.stands_for})"
+
+
+@dataclass(frozen=True)
+class MixRun(Run):
+    """One simulation of a mix; `share` is near memory's of the footprint, such as `20%`."""
+
+    share: str = ""
+    tlb: str = ""  # the last level of translation; none: addresses cost nothing
+    mode: translation.Mode = "nested"
+    large: float = 0.0  # of 2 MiB regions
+    near_bandwidth: float = 1.0  # over the machine's
+
+
+@dataclass(frozen=True)
+class MixSize(Size):
+    """How small everything is, and how many copies share the machine."""
+
+    copies: int = 4
+
+
+class MixStudy(Study):
+    """Prepares what is asked for, and simulates copies together."""
+
+    size: MixSize
+
+    def __init__(
+        self, machines: Mapping[int, Machine], mixes: Iterable[Mix], size: MixSize
+    ) -> None:
+        """`machines`: of chapters; chapter 5's has its last cache divided."""
+        self.mixes = {mix.name: mix for mix in mixes}
+        super().__init__(machines[5], list(self.mixes.values()), size)
+        self.machine = with_smaller_shared_cache(machines[5], size.divisor)
+        self.machines = {**machines, 5: self.machine}
+
+    def prepare(self, contexts: Iterable[int], executor: Executor, update: Update) -> None:
+        """Nothing: simulate() knows what is needed."""
+
+    def simulate(self, runs: Iterable[Run], executor: Executor, update: Update) -> None:
+        """After what they need is prepared."""
+        wanted = list(dict.fromkeys(runs))
+        names = dict.fromkeys(
+            run.program for run in wanted if (run.program, CONTEXT) not in self._prepared
+        )
+        jobs = {name: self._job(self.mixes[name]) for name in names}
+        pieces = [Piece(prepare, (job,)) for job in jobs.values()]
+        made = executor.run(pieces, counted(pieces, "preparing", update))
+        self._prepared |= {
+            (name, CONTEXT): prepared for name, prepared in zip(jobs, made, strict=True)
+        }
+        super().simulate(wanted, executor, update)
+
+    def simulated_machines(self) -> list[Machine]:
+        """Of the chapters that were simulated."""
+        chapters = dict.fromkeys(self.mixes[name].chapter for name, _ in self._prepared)
+        five = super().simulated_machines()[0]
+        return [five if chapter == 5 else self.machines[chapter] for chapter in chapters or (5,)]
+
+    def of_chapter(self, chapter: int) -> list[Mix]:
+        """In the order of the tables."""
+        return [mix for mix in self.mixes.values() if mix.chapter == chapter]
+
+    def mix(self, mix: Mix) -> Prepared:
+        """After simulate()."""
+        return self.prepared(mix.name, CONTEXT)
+
+    def _job(self, mix: Mix) -> Job:
+        return Job(
+            mix.program,
+            mix.arguments,
+            CONTEXT,
+            self.machines[mix.chapter],
+            mix.region,
+            name=mix.name,
+        )
+
+    def configuration(self, run: Run) -> dict[str, Any]:
+        """For the simulator: the same trace several times, on as many cores."""
+        assert isinstance(run, MixRun)
+        prepared = self.prepared(run.program, run.context)
+        copies, survey, recorded = self.size.copies, prepared.survey, prepared.recorded
+        touched = copies * int(survey["touched_bytes"])
+        machine = self.machines[self.mixes[run.program].chapter]
+        setting = config.Setting(
+            machine=with_near_bandwidth(machine, run.near_bandwidth),
+            threads=copies,
+            touched_bytes=touched,
+            instructions=copies * int(survey["instructions"]),
+            references=copies * int(survey["references"]),
+            near_bytes=capacity(run.share).of(touched) if run.share else None,
+            prefetcher=False,
+            budget=recorded.kept_before + recorded.region // 2 if run.first_half else 0,
+        )
+        if run.tlb:
+            last = translation.parse(run.tlb)
+            choice = translation.Choice(run.mode, last, run.large)
+            setting = replace(setting, translation=choice)
+        plan = None
+        if run.strategy:  # of one copy, with its part of near memory; all copies follow it
+            assert setting.near_bytes is not None
+            plan = self.plan(replace(run, near_bytes=setting.near_bytes // copies))
+        made = config.configure(setting, prepared.trace, schemes.parse(run.scheme), plan).json
+        one = {"trace": str(prepared.trace), "threads": 1}
+        return programs.together(made, {"programs": [one] * copies})
+
+    def _key(self, run: Run, configuration: dict[str, Any]) -> str:
+        digest = self.prepared(run.program, run.context).trace_digest
+        traces = [digest] * len(configuration["traces"])
+        return cache.key({**configuration, "traces": traces}, runner_digest())
+
+
+def with_smaller_shared_cache(machine: Machine, divisor: int) -> Machine:
+    """The last level divided, and shared as before."""
+    last = machine.cache[-1]
+    sets = max(1, int(last.bytes.value) // divisor // (last.ways * last.line))
+    size = last.bytes.model_copy(update={"value": float(sets * last.ways * last.line)})
+    smaller = last.model_copy(update={"bytes": size})
+    return machine.model_copy(update={"cache": [*machine.cache[:-1], smaller]})
+
+
+def with_near_bandwidth(machine: Machine, factor: float) -> Machine:
+    """Near memory of so many times its channels, and as much bandwidth."""
+    near = machine.tier[0]
+    assert near.device is not None
+    channels = max(1, round(near.device.channels * factor))
+    factor = channels / near.device.channels  # with whole channels
+    changed: dict[str, Any] = {"device": near.device.model_copy(update={"channels": channels})}
+    for name in ("read_bandwidth", "write_bandwidth"):
+        rate = getattr(near, name)
+        if rate is not None:
+            changed[name] = rate.model_copy(update={"value": rate.value * factor})
+    tiers = [near.model_copy(update=changed), *machine.tier[1:]]
+    return machine.model_copy(update={"tier": tiers})
