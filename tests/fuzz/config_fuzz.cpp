@@ -24,11 +24,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(strchr(error, '\n') == nullptr);
     if (ok) {
         const int tiers = static_cast<int>(config.tier_count);
-        must(tiers <= int(max_tiers) && config.cache_levels <= max_caches);
+        must(tiers <= int(max_tiers) && config.class_count <= max_classes &&
+             config.cache_levels <= max_caches);
         must(config.default_tier < tiers && config.nonheap_tier < tiers);
         must(config.interval_ms > 0);
+        must(config.context <= max_context && (!config.preload || config.heap != HeapMode::plain));
         for (uint32_t i = 0; i < config.site_count; i++) {
-            must(config.sites[i].tier < config.tier_count && config.sites[i].key[0]);
+            must(config.sites[i].placement_class < config.class_count && config.sites[i].key[0]);
             must(config.find(config.sites[i].key) == &config.sites[i]);
         }
     }

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +106,13 @@ def test_profile_of_one_thread_is_deterministic(program: str, made: Path, tmp_pa
     assert facts(again) == facts(profile_of(program, made))
 
 
-def guided(program: str, strategy: str, capacity: str, made: Path, work: Path) -> dict[str, Any]:
+def guided(
+    program: str, strategy: str, capacity: str, made: Path, work: Path, *options: str
+) -> dict[str, Any]:
     plan, report = work / f"{strategy}.plan", work / f"{strategy}.json"
     call(
         "thermocline", "plan", profile_of(program, made), "--machine", MACHINE,
-        "--capacity", capacity, "--strategy", strategy, "-o", plan, cwd=made,
+        "--capacity", capacity, "--strategy", strategy, *options, "-o", plan, cwd=made,
     )  # fmt: skip
     done = call(
         "thermocline", "run", "--plan", plan, "--machine", MACHINE, "--trace",
@@ -150,6 +153,20 @@ def test_with_room_for_all_everything_is_fast(made: Path, tmp_path: Path) -> Non
     assert run["fast_traffic_share"] > 0.99
 
 
+def test_a_split_site_is_served_by_both_tiers(made: Path, tmp_path: Path) -> None:
+    run = guided("spline", "fastest", "25%", made, tmp_path, "--split")
+    plan = tomllib.loads((tmp_path / "fastest.plan").read_text())
+    [shares] = [site["shares"] for site in plan["sites"] if "shares" in site]
+    assert min(shares) > 0.1  # nine tenths of this program's memory are one site
+    [process] = run["processes"]
+    fast, slow = process["tiers"]
+    assert fast["peak_resident_bytes"] <= fast["capacity_bytes"]
+    # What the plan leaves in the slow tier is no spill.
+    assert fast["spilled_bytes"] < 0.1 * fast["capacity_bytes"] < slow["peak_resident_bytes"]
+    assert slow["spilled_bytes"] == 0
+    assert run["fast_traffic_share"] == pytest.approx(plan["predicted_fast_share"], abs=0.1)
+
+
 def test_a_broken_plan_stops_before_the_program_starts(made: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.plan"
     broken.write_text("format = 1\nstrategy = ")
@@ -173,3 +190,29 @@ def test_a_stale_plan_is_a_warning_with_a_count(made: Path, tmp_path: Path) -> N
     )
     done = call("thermocline", "run", "--plan", plan, "--", "./ocean", "24", "1", cwd=made)
     assert "sites" in done.stderr and any(c.isdigit() for c in done.stderr), done.stderr
+
+
+def test_code_behind_a_long_functions_first_page_is_seen(tmp_path: Path) -> None:
+    """All that runs is one annotated function of several pages."""
+    (tmp_path / "long.c").write_text(
+        """
+        #include <stdio.h>
+        #include <stdlib.h>
+        #define R4(x) x x x x
+        #define R256(x) R4(R4(R4(R4(x))))
+        int main(void) {
+            volatile double *a = calloc(64, sizeof *a);
+            for (int i = 0; i < 200000; i++) {
+                int at = i % 64;
+                R256(a[at] = a[at] * 0.5 + 1;)
+            }
+            printf("%f\\n", a[1]);
+        }
+        """
+    )
+    call("thermocline-clang", "-O1", "long.c", "-o", "long", cwd=tmp_path)
+    call("thermocline", "profile", "-o", "out.profile", "--", "./long", cwd=tmp_path)
+    unseen = json_of(tmp_path / "out.profile")["unseen_instruction_share"]
+    if unseen is None:
+        pytest.skip("the kernel does not tell where instructions are")
+    assert unseen < 0.5

@@ -57,24 +57,51 @@ def test_a_trace_has_what_the_profile_counts(program: Path, tmp_path: Path) -> N
     traced = {o["key"]: (o["loads"], o["stores"]) for o in found["owners"]}
     assert len(sites) == 3
     assert {key: traced[key] for key in sites} == sites
+    # Each site's block is larger than 4 KiB; the first came before the thread's first reference.
+    blocks = {o["key"]: o["allocations"] for o in found["owners"]}
+    assert sum(blocks[key] for key in sites) >= 2
     # Four references an element in two loops of some ten instructions.
     assert 4 * 20000 < found["references"] < recorded[0]["threads"][0]["instructions"]
+
+
+def test_instructions_are_named_by_their_place_in_the_source(tmp_path: Path) -> None:
+    """Equal references of two functions are two instructions, each with its own position."""
+    (tmp_path / "walk.c").write_text(SOURCE)
+    call("thermocline-clang", "-O2", "-g", "walk.c", "-o", "walk", cwd=tmp_path)
+    answer("trace", "-o", "walk.trace", "--json", "--", tmp_path / "walk", cwd=tmp_path)
+    found = answer("trace", "info", "walk.trace", "--count", "--json", cwd=tmp_path)
+    lines = SOURCE.splitlines()
+    gather = lines.index("        b[i] += a[order[i]];") + 1
+    counts: dict[str, int] = {}
+    for row in found["instructions"]:
+        place, function = row["position"].split(" ")
+        assert function == "main"
+        assert place.startswith(f"{tmp_path.name}/walk.c:")
+        line = place.split(":")[1]
+        counts[line] = counts.get(line, 0) + row["references"] * row["bytes"]
+    # b[i] is read and written; a[...] and order[i] are read; vectors of them or not.
+    assert counts[str(gather)] == 20000 * (8 + 8 + 8 + 4)
+    shown = call(BIN / "thermocline", "trace", "info", "walk.trace", "--count", cwd=tmp_path).stdout
+    assert f"walk.c:{gather}:" in shown
+    assert "dependent load" in shown
 
 
 LIST = r"""
 #include <stdio.h>
 #include <stdlib.h>
-struct node { struct node *next; long pad[7]; };
+struct node { struct node *next[2]; long pad[6]; };
 enum { n = 40000 };
+INLINED static struct node *step(struct node *at, long *steps) {
+    return at->next[++*steps & 1];
+}
 int main(void) {
     struct node *nodes = malloc(n * sizeof *nodes);
     for (int i = 0; i < n; i++)
-        nodes[i * 1237l % n].next = &nodes[(i + 1) * 1237l % n];
+        nodes[i * 1237l % n].next[0] = nodes[i * 1237l % n].next[1] = &nodes[(i + 1) * 1237l % n];
     long steps = 0;
     struct node *at = nodes;
     do {
-        at = at->next;
-        steps++;
+        at = step(at, &steps);
     } while (at != nodes && steps < n);
     printf("%ld\n", steps);
     return 0;
@@ -82,9 +109,10 @@ int main(void) {
 """
 
 
-def test_loads_that_make_addresses_are_known(program: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("inlined", ["inline", "__attribute__((noinline))"])
+def test_loads_that_make_addresses_are_known(program: Path, tmp_path: Path, inlined: str) -> None:
     """A list's next is made by itself; a[order[i]] by order[i]; an array's elements by no load."""
-    (tmp_path / "list.c").write_text(LIST)
+    (tmp_path / "list.c").write_text(LIST.replace("INLINED", inlined))
     call("thermocline-clang", "-O2", "list.c", "-o", "list", cwd=tmp_path)
     called = answer("trace", "-o", "list.trace", "--json", "--", tmp_path / "list", cwd=tmp_path)
     walked = answer("trace", "-o", "walk.trace", "--json", "--", program, cwd=tmp_path)
@@ -97,7 +125,167 @@ def test_loads_that_make_addresses_are_known(program: Path, tmp_path: Path) -> N
     )  # fmt: skip
     # 40,000 nodes of a line each, more than the caches hold, one after the other: none can start
     # before the last has come.
-    assert run["rows"][0]["result"]["seconds"] > 40000 * 100e-9
+    assert run["rows"][0]["result"]["seconds"] > 40000 * 150e-9
+
+
+REGIONS = r"""
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#define KEEP __attribute__((noinline))
+static long *data;
+static jmp_buf place;
+namespace grid {
+// Each element is a load and a store; `data` is a load.
+KEEP void touch(long at, long n) {
+    for (long i = at; i < at + n; i++)
+        data[i * 8]++;
+}
+KEEP void outside() { touch(0, 10); }
+KEEP void solve(int depth) { // refers to nothing itself
+    touch(100, 20);
+    if (depth)
+        solve(depth - 1);
+    touch(200, 1);
+}
+KEEP void throws() { touch(300, 5); throw std::runtime_error("x"); }
+KEEP void jumps() { touch(400, 7); longjmp(place, 1); }
+KEEP void tail(int n) { touch(500, 3); return touch(600, long(n)); }
+KEEP void parallel() {
+#pragma omp parallel for num_threads(2)
+    for (long i = 700; i < 740; i++)
+        data[i * 8]++;
+}
+}
+int main() {
+    data = static_cast<long *>(calloc(10000, 64));
+    grid::outside();
+    grid::solve(2);
+    grid::outside();
+    try { grid::throws(); } catch (const std::exception &) { grid::outside(); }
+    grid::outside();
+    if (!setjmp(place))
+        grid::jumps();
+    grid::outside();
+    grid::tail(4);
+    grid::outside();
+    grid::parallel();
+    grid::outside();
+    printf("%ld\n", data[0]);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def regions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("regions")
+    (folder / "regions.cc").write_text(REGIONS)
+    options = ("-O2", "-g", "-fopenmp", "-fno-vectorize")
+    call("thermocline-clang++", *options, "regions.cc", "-o", "regions", cwd=folder)
+    return folder / "regions"
+
+
+@pytest.mark.parametrize(
+    ("function", "references"),
+    [
+        ("solve", 3 * (20 + 1) * 2 + 6),
+        ("grid::solve", 3 * (20 + 1) * 2 + 6),
+        ("throws", 5 * 2 + 1),
+        ("jumps", 7 * 2 + 1),
+        ("tail", (3 + 4) * 2 + 2),
+    ],
+)
+def test_only_a_function_is_recorded(
+    regions: Path, tmp_path: Path, function: str, references: int
+) -> None:
+    """However the function ends: by its return, an exception, longjmp or a call it ends with."""
+    (recorded,) = answer(
+        "trace", "--function", function, "-o", "a.trace", "--json", "--", regions, cwd=tmp_path
+    )
+    assert recorded["references"] == references
+    assert recorded["functions"] == [function]
+
+
+def test_marked_functions_are_regions(regions: Path, tmp_path: Path) -> None:
+    (recorded,) = answer(
+        "trace", "--mark", "solve,parallel", "-o", "a.trace", "--json", "--", regions, cwd=tmp_path
+    )
+    assert {"solve", "parallel", "parallel.omp_outlined"} <= set(recorded["functions"])
+    assert recorded["references"] > 132 + 80 + 7 * 20
+    assert _simulated(tmp_path, "--function", "solve") == 132
+    # Two threads, each its half; what they refer to is all in one source function.
+    found = answer("trace", "info", "a.trace", "--count", "--json", cwd=tmp_path)
+    parallel = [row for row in found["instructions"] if "grid::parallel" in row["position"]]
+    assert _simulated(tmp_path, "--function", "parallel") == sum(
+        row["references"] for row in parallel
+    )
+
+
+def _simulated(folder: Path, *options: str) -> int:
+    """References, of which none lies in two lines."""
+    found = answer(
+        "simulate", "a.trace", "--machine", MACHINE, "--scheme", "all-slow", "--json", *options,
+        cwd=folder,
+    )  # fmt: skip
+    return sum(found["rows"][0]["result"]["lines_found"])
+
+
+def test_a_function_that_is_not_there_is_said(regions: Path, tmp_path: Path) -> None:
+    done = call(BIN / "thermocline", "trace", "--function", "sole", "--", regions, cwd=tmp_path)
+    assert "no annotated function is called sole" in done.stderr
+    assert "has no references" in done.stderr
+
+
+REUSE = r"""
+#include <stdlib.h>
+enum { n = 1 << 20 };
+static volatile double *cold(void) { return malloc(n * sizeof(double)); }
+static volatile double *hot(void) { return malloc(n * sizeof(double)); }
+int main(void) {
+    volatile double *a = cold();
+    for (int i = 0; i < n; i++)
+        a[i] = i;
+    free((void *)a);
+    volatile double *b = hot();
+    for (int turn = 0; turn < 3; turn++)
+        for (int i = 0; i < n; i++)
+            b[i] += turn;
+    free((void *)b);
+    return a != b; // it has the other's addresses
+}
+"""
+
+
+def test_pages_that_went_back_are_placed_anew(tmp_path: Path) -> None:
+    (tmp_path / "reuse.c").write_text(REUSE)
+    call("thermocline-clang", "-O2", "-g", "reuse.c", "-o", "reuse", cwd=tmp_path)
+    thermocline = BIN / "thermocline"
+    call(
+        thermocline, "profile", "--machine", MACHINE, "-o", "a.profile", "--", "./reuse",
+        cwd=tmp_path,
+    )  # fmt: skip
+    call(
+        thermocline, "plan", "a.profile", "--machine", MACHINE, "--capacity", "9MiB",
+        "--strategy", "knapsack", "-o", "a.plan", cwd=tmp_path,
+    )  # fmt: skip
+    call(thermocline, "trace", "-o", "a.trace", "--", "./reuse", cwd=tmp_path)
+    found = answer(
+        "simulate", "a.trace", "--machine", MACHINE, "--plan", "a.plan", "--scheme", "membrain",
+        "--json", cwd=tmp_path,
+    )  # fmt: skip
+    result = found["rows"][0]["result"]
+    tiers = {
+        name: [tier["read_bytes"] for tier in site["tiers"]]
+        for site in result["sites"]
+        for name in ("hot", "cold")
+        if f"!{name}@" in site["key"]
+    }
+    assert tiers["hot"][0] >= 3 * 8 * 2**20 * 0.9
+    assert tiers["hot"][1] == 0
+    assert tiers["cold"][0] == 0
+    assert tiers["cold"][1] >= 8 * 2**20 * 0.9
+    assert all(tier["resident_bytes"] >= 8 * 2**20 for tier in result["tiers"])
 
 
 def test_a_budget_is_kept_in_windows(program: Path, tmp_path: Path) -> None:
@@ -106,6 +294,47 @@ def test_a_budget_is_kept_in_windows(program: Path, tmp_path: Path) -> None:
     )
     assert 10_000 < recorded["references"] <= 23_000
     assert recorded["windows"]
+
+
+PHASES = r"""
+#include <stdlib.h>
+#include <time.h>
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+int main(void) {
+    volatile int *before = calloc(1000, 4);
+    volatile int *during = calloc(1000, 4);
+    volatile int *after = calloc(1000, 4);
+    double begin = now(), at;
+    for (unsigned i = 0; (at = now() - begin) < 2; i++)
+        (at < 0.4 ? before : at < 1.4 ? during : after)[i % 1000]++;
+    return 0;
+}
+"""
+
+
+def test_only_a_time_is_recorded(tmp_path: Path) -> None:
+    (tmp_path / "phases.c").write_text(PHASES)
+    call("thermocline-clang", "-O1", "-g", "phases.c", "-o", "phases", cwd=tmp_path)
+    (recorded,) = answer(
+        "trace", "--time", "0.8s:1", "-o", "a.trace", "--json", "--", tmp_path / "phases",
+        cwd=tmp_path,
+    )  # fmt: skip
+    (thread,) = recorded["threads"]
+    assert 0.8 <= thread["begin_seconds"] < 1
+    # What went by before it is a hole, not lost.
+    assert thread["instructions"] > 3 * recorded["references"]
+    found = answer("trace", "info", "a.trace", "--count", "--json", cwd=tmp_path)
+    lines = PHASES.splitlines()
+    touched = {lines[int(key.split(":")[1]) - 1].split("*")[1].split()[0]: row["loads"]
+               for row in found["owners"] if "main@" in (key := row["key"])}  # fmt: skip
+    assert set(touched) == {"during"}
+    assert touched["during"] > 1000
+    done = call(BIN / "thermocline", "trace", "--time", "2", "--", "true", cwd=tmp_path, status=2)
+    assert "FROM:TO" in done.stderr
 
 
 def test_every_process_has_a_trace(program: Path, tmp_path: Path) -> None:

@@ -15,15 +15,15 @@
 
 namespace {
 
-constexpr unsigned tiers = 3;
+constexpr unsigned classes = 4; // three tiers, and what is split over them
 constexpr size_t segment = size_t(32) << 20;
-uintptr_t range_starts[tiers];
+uintptr_t range_starts[classes];
 unsigned range_shift = 40;
 
 struct Block {
     unsigned char *data;
     size_t size;
-    unsigned tier;
+    unsigned number; // of its class
     unsigned char pattern;
 };
 
@@ -32,17 +32,17 @@ using Random = std::mt19937_64;
 size_t below(Random &random, size_t n) { return random() % n; }
 
 [[noreturn]] void stop(const char *what, const Block &block) {
-    printf("%s: block %p of %zu bytes, tier %u\n", what, static_cast<void *>(block.data),
-           block.size, block.tier);
+    printf("%s: block %p of %zu bytes, class %u\n", what, static_cast<void *>(block.data),
+           block.size, block.number);
     fflush(stdout);
     abort();
 }
 
-void check_tier(const Block &block) {
+void check_class(const Block &block) {
     const uintptr_t at = reinterpret_cast<uintptr_t>(block.data);
-    const uintptr_t start = range_starts[block.tier];
+    const uintptr_t start = range_starts[block.number];
     if (at < start || at + block.size > start + (uintptr_t(1) << range_shift))
-        stop("in the wrong tier", block);
+        stop("in the wrong class", block);
 }
 
 // The first and last bytes, which a neighbour would overwrite.
@@ -90,7 +90,7 @@ class Worker {
             step();
             if (i % 4096 == 0)
                 for (const Block &block : own)
-                    check_tier(block);
+                    check_class(block);
         }
         // What is left lives on after this thread.
         std::lock_guard<std::mutex> guard(pool.mutex);
@@ -123,12 +123,12 @@ class Worker {
     Block allocate() {
         Block block{};
         block.size = random_size(random);
-        block.tier = static_cast<unsigned>(below(random, tiers));
+        block.number = static_cast<unsigned>(below(random, classes));
         block.pattern = static_cast<unsigned char>(random());
         block.data = static_cast<unsigned char *>(obtain(block));
         if (!block.data)
             stop("out of memory", block);
-        check_tier(block);
+        check_class(block);
         if (malloc_usable_size(block.data) < block.size)
             stop("too small", block);
         fill(block);
@@ -136,7 +136,7 @@ class Worker {
     }
 
     void *obtain(const Block &block) {
-        tc_site *site = module[block.tier];
+        tc_site *site = module[block.number];
         switch (below(random, 8)) {
         case 0: {
             unsigned char *p = static_cast<unsigned char *>(tc_calloc(1, block.size, site));
@@ -161,7 +161,7 @@ class Worker {
             return p;
         }
         case 4: // not annotated: the default tier
-            if (block.tier == 1)
+            if (block.number == 1)
                 return malloc(block.size);
             [[fallthrough]];
         default:
@@ -176,19 +176,19 @@ class Worker {
         block.size = same ? old - below(random, old / 2 + 1) : random_size(random) + 1;
         if (block.size == 0)
             block.size = 1;
-        block.tier = static_cast<unsigned>(below(random, tiers));
+        block.number = static_cast<unsigned>(below(random, classes));
         block.data =
-            static_cast<unsigned char *>(tc_realloc(block.data, block.size, module[block.tier]));
+            static_cast<unsigned char *>(tc_realloc(block.data, block.size, module[block.number]));
         if (!block.data)
             stop("out of memory", block);
-        check_tier(block);
+        check_class(block);
         check_content(block, old < block.size ? old : block.size);
         fill(block);
         return block;
     }
 
     void release(const Block &block) {
-        check_tier(block);
+        check_class(block);
         check_content(block, block.size);
         free(block.data);
     }
@@ -224,7 +224,7 @@ void traffic(AnnotatedModule &module, Pool &pool, Random &random, size_t steps) 
     // Keep the pool from growing for ever, and check all of it.
     std::vector<Block> &blocks = pool.blocks;
     for (const Block &block : blocks) {
-        check_tier(block);
+        check_class(block);
         check_content(block, block.size);
     }
     while (blocks.size() > 3000) {
@@ -235,10 +235,10 @@ void traffic(AnnotatedModule &module, Pool &pool, Random &random, size_t steps) 
 }
 
 int run(uint64_t seed, size_t steps, unsigned rounds) {
-    AnnotatedModule module("m", {"m!a@f.c:1", "m!b@f.c:2", "m!c@f.c:3"});
-    for (unsigned tier = 0; tier < tiers; tier++) { // a range begins with its first segment
-        void *p = tc_malloc(100, module[tier]);
-        range_starts[tier] = reinterpret_cast<uintptr_t>(p) & ~(segment - 1);
+    AnnotatedModule module("m", {"m!a@f.c:1", "m!b@f.c:2", "m!c@f.c:3", "m!d@f.c:4"});
+    for (unsigned number = 0; number < classes; number++) { // a range begins with its first segment
+        void *p = tc_malloc(100, module[number]);
+        range_starts[number] = reinterpret_cast<uintptr_t>(p) & ~(segment - 1);
         free(p);
     }
     Random random(seed);
@@ -267,11 +267,11 @@ int run(uint64_t seed, size_t steps, unsigned rounds) {
 constexpr char unlimited[] = "heap guided\ntier 0 nodes - capacity 0\n"
                              "tier 1 nodes - capacity 0\ntier 2 nodes - capacity 0\n"
                              "default-tier 1\nsite 0 m!a@f.c:1\nsite 1 m!b@f.c:2\n"
-                             "site 2 m!c@f.c:3\n";
+                             "site 2 m!c@f.c:3\nclass 3 shares 2,1,1\nsite 3 m!d@f.c:4\n";
 constexpr char limited[] = "heap guided\ntier 0 nodes - capacity 30000000\n"
                            "tier 1 nodes - capacity 30000000\ntier 2 nodes - capacity 0\n"
                            "default-tier 1\nsite 0 m!a@f.c:1\nsite 1 m!b@f.c:2\n"
-                           "site 2 m!c@f.c:3\n";
+                           "site 2 m!c@f.c:3\nclass 3 shares 2,1,1\nsite 3 m!d@f.c:4\n";
 
 } // namespace
 

@@ -208,6 +208,8 @@ TEST(random_traffic) {
     unsigned long steps = from_environment("SITE_HEAP_STEPS", 12000);
     std::vector<std::vector<Block>> blocks(threads);
     for (unsigned round = 0; round < rounds; ++round) {
+        if (round == rounds / 2)
+            block_clock_tick(); // from here on small blocks go the short way (site_heap_quick.h)
         std::vector<std::thread> running; // they end with every round, and leave their blocks
         for (unsigned t = 0; t < threads; ++t)
             running.emplace_back(run_thread, std::ref(blocks[(t + round) % threads]),

@@ -321,8 +321,10 @@ def test_a_killed_guided_program_is_not_called_unannotated(tmp_path: Path) -> No
 
 
 def test_ctrl_c_ends_the_command_and_keeps_the_status(tmp_path: Path) -> None:
+    # A shell's background jobs, which these tests may be one of, ignore the signal.
+    heard = ("env", "--default-signal=INT")
     process = subprocess.Popen(
-        [sys.executable, "-m", "thermocline", "run", "--", *PROGRAM, "--sleep", "a"],
+        [*heard, sys.executable, "-m", "thermocline", "run", "--", *PROGRAM, "--sleep", "a"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from thermocline.errors import BadFile, Misuse
-from thermocline.machine import devices, memories, model, store
+from thermocline.machine import devices, figures, memories, model, store
 from thermocline.machine.devices import Dram, NvmDevice
 
 
@@ -15,8 +15,8 @@ def _table(name: str) -> dict[str, Any]:
     return tomllib.loads(devices.shipped()[name].read_text(encoding="utf-8"))
 
 
-def _figures(part: object) -> list[tuple[str, model.Figure]]:
-    if isinstance(part, model.Figure):
+def _figures(part: object) -> list[tuple[str, figures.Figure]]:
+    if isinstance(part, figures.Figure):
         return [("", part)]
     found = []
     for name in getattr(type(part), "model_fields", {}):

@@ -9,7 +9,7 @@ from thermocline.errors import Misuse, ThermoclineError
 from thermocline.machine import store
 from thermocline.machine.detect import detect
 from thermocline.planning.model import Plan, PlannedSite
-from thermocline.run import config, report
+from thermocline.run import classes, config, report
 from thermocline.run.config import RunTier
 
 from .conftest import GOLDEN, RECORDED
@@ -30,7 +30,10 @@ def test_configurations_are_the_contracts() -> None:
     setting = config.tiers_for(PLAN, HBM, None, 2**30)
     guided = config.for_run(Path("/tmp/report"), PLAN, setting, trace=True)
     assert guided == (GOLDEN / "guided.config").read_text()
-    assert config.for_profile(Path("/tmp/p"), KNL) == (GOLDEN / "profile.config").read_text()
+    assert (
+        config.for_profile(Path("/tmp/p"), KNL, ["sampler trace"])
+        == (GOLDEN / "profile.config").read_text()
+    )
 
 
 def test_a_real_host_is_bound() -> None:
@@ -78,9 +81,48 @@ def test_nonheap_shares_the_limit() -> None:
     assert "nonheap-tier -\n" in text
 
 
+def test_sites_of_equal_shares_have_a_class_together() -> None:
+    def site(key: str, *shares: float) -> PlannedSite:
+        return PlannedSite(tier=shares.index(max(shares)), key=key, shares=list(shares))
+
+    sites = [
+        site("a", 0.5, 0.5), PlannedSite(tier=0, key="whole"), site("b", 0.25, 0.75),
+        site("c", 0.5001, 0.4999), site("nearly", 0.0001, 0.9999),
+    ]  # fmt: skip
+    plan = Plan(strategy="fastest", sites=sites)
+    setting = config.tiers_for(plan, SINGLE, KNL, None)
+    text = config.for_run(Path("/x"), plan, setting, trace=False)
+    assert text.splitlines()[-7:] == [
+        "class 2 shares 512,512", "class 3 shares 256,768",
+        "site 2 a", "site 0 whole", "site 3 b", "site 2 c", "site 1 nearly",
+    ]  # fmt: skip
+
+
+def test_shares_are_as_fine_as_the_number_of_classes_allows() -> None:
+    sites = [
+        PlannedSite(tier=int(i < 500), key=f"k{i}", shares=[i / 1000, 1 - i / 1000])
+        for i in range(40, 961)
+    ]
+    found = classes.of(Plan(strategy="x", sites=sites), 2)
+    assert found.splits == [(i, 8 - i) for i in range(1, 8)]
+    assert found.numbers["k250"] == 3
+    assert (found.numbers["k40"], found.numbers["k960"]) == (1, 0)  # an eighth is too much
+
+
+def test_more_classes_than_a_run_can_hold() -> None:
+    sites = [
+        PlannedSite(tier=third, key=f"{first} {third}", shares=shares)
+        for first in range(1, 8)
+        for third in range(first)
+        if (shares := [0.5 * (tier in (first, third)) for tier in range(8)])
+    ]
+    with pytest.raises(Misuse, match="more ways than the 8 that a run can hold"):
+        classes.of(Plan(strategy="x", sites=sites), 8)
+
+
 def test_paths_with_line_breaks_are_refused() -> None:
     with pytest.raises(Misuse, match="control"):
-        config.for_profile(Path("/tmp/a\nheap plain"), KNL)
+        config.for_profile(Path("/tmp/a\nheap plain"), KNL, [])
 
 
 def test_reports_add_up(tmp_path: Path) -> None:

@@ -71,6 +71,25 @@ def test_schemes_side_by_side(tmp_path: Path) -> None:
     assert "next: thermocline run --plan p.plan -- ./a.out" in done.stderr
 
 
+def test_a_split_site_is_in_both_tiers(tmp_path: Path) -> None:
+    trace(tmp_path / "t")
+    (tmp_path / "p.plan").write_text(
+        'format = 1\nstrategy = "fastest"\nmachine = "knl-7230"\ndefault_tier = 1\n'
+        f'sites = [{{tier = 1, shares = [0.25, 0.75], key = "{RANDOM}"}}]\n'
+    )
+    found = rows(
+        ok(
+            tmp_path, "simulate", "t", *KNL, "--plan", "p.plan", "--no-prefetcher", "--json",
+            "--scheme", "first-touch,membrain",
+        )
+    )["membrain"]  # fmt: skip
+    sites = {site["key"]: site for site in found["result"]["sites"]}
+    near, far = (tier["read_bytes"] for tier in sites[RANDOM]["tiers"])
+    # 256 pages, by lot: dealt evenly, traffic follows the share.
+    assert 0.2 < near / (near + far) < 0.3
+    assert sites[STREAM]["tiers"][0]["read_bytes"] == 0
+
+
 def test_traffic_goes_where_the_scheme_says(tmp_path: Path) -> None:
     trace(tmp_path / "t")
     plan(tmp_path / "p.plan", RANDOM)
@@ -291,3 +310,78 @@ def test_a_program_that_sleeps_in_near_memory_is_faster_where_bandwidth_counts(
     found = rows(ok(tmp_path, "simulate", "t", *KNL, "--scheme", "all-slow,all-fast", "--json"))
     assert found["all-fast"]["speedup"] > 2
     assert json.dumps(found["all-fast"]["result"]["notes"]) == "[]"
+
+
+def test_hma_moves_hot_pages_and_counts_what_it_moves(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    # A cold sweep fills near memory; then a quarter of the pages is used, in far memory.
+    refs = [Ref((1 << 30) + 4096 * page, 0) for page in range(2000)]
+    refs += [
+        Ref((1 << 30) + 4096 * (1400 + rng.randrange(500)) + 64 * rng.randrange(64), 1)
+        for _ in range(60_000)
+    ]
+    write(tmp_path / "t", [refs], [STREAM, RANDOM])
+    eager = "hma:epoch=200us:threshold=4:operation=100ns:shootdown=0s*flat"
+    found = rows(
+        ok(
+            tmp_path, "simulate", "t", *KNL, "--capacity", "30%", "--json",
+            "--scheme", f"first-touch,{eager},hma:start=random*flat",
+        )
+    )  # fmt: skip
+    result = found[eager]["result"]
+    migration = result["placement"]["migration"]
+    assert migration["epochs"] == int(result["seconds"] / 2e-4)
+    assert 400 * 2 * 4096 <= migration["moved_bytes"] <= 1000 * 2 * 4096
+    tiers = [tier["by_purpose"]["migration"] for tier in result["tiers"]]
+    assert sum(tier["read_bytes"] for tier in tiers) == migration["moved_bytes"]
+    assert sum(tier["write_bytes"] for tier in tiers) == migration["moved_bytes"]
+    demand = [tier["by_purpose"]["demand"]["read_bytes"] for tier in result["tiers"]]
+    assert demand[0] > demand[1]
+    assert "migration" not in found["first-touch"]["result"]["placement"]
+    # 100 million cycles of 1.3 GHz against 10^9 instructions, for 4 * 62,000 of them.
+    scaled = found["hma:start=random*flat"]["result"]["placement"]["migration"]
+    assert scaled["epoch_seconds"] == pytest.approx(0.1 / 1.3 * 248_000 / 1e9, rel=1e-3)
+    said = fails(tmp_path, 2, "simulate", "t", *KNL, "--scheme", "hma:epochs=1ms*flat")
+    assert "hma has no option" in said
+    said = fails(tmp_path, 1, "simulate", "t", *KNL, "--scheme", "hma:bytes=5000*flat")
+    assert "power of two" in said
+
+
+def test_programs_together(tmp_path: Path) -> None:
+    one = trace(tmp_path / "one", count=8000)
+    trace(tmp_path / "two", threads=2, count=4000)
+    found = rows(
+        ok(
+            tmp_path, "simulate", "one+two", *KNL, "--no-prefetcher", "--alone", "--json",
+            "--scheme", "first-touch,knl-cache",
+        )
+    )  # fmt: skip
+    lone = json.loads(
+        ok(tmp_path, "simulate", "one", "two", *KNL, "--no-prefetcher", "--json")
+    )["rows"]  # fmt: skip
+    for row in found.values():
+        result = row["result"]
+        programs = result["programs"]
+        assert [program["threads"] for program in programs] == [[0], [1, 2]]
+        assert result["seconds"] == max(program["seconds"] for program in programs)
+        for number, program in enumerate(programs):
+            assert program["references"] == lone[number]["result"]["references"]
+            assert program["seconds"] > 0.98 * row["alone_seconds"][number]
+        for tier, whole in enumerate(result["tiers"]):
+            for what in ("read_bytes", "write_bytes"):
+                assert sum(program["tiers"][tier][what] for program in programs) == whole[what]
+        sites = [(site["program"], site["key"]) for site in result["sites"]]
+        assert sites == [(0, STREAM), (0, RANDOM), (1, STREAM), (1, RANDOM)]
+    # Equal addresses are different memory; the machine is as small as three threads.
+    resident = sum(tier["resident_bytes"] for tier in found["first-touch"]["result"]["tiers"])
+    alone = sum(t["resident_bytes"] for each in lone for t in each["result"]["tiers"])
+    assert resident == alone
+    assert found["first-touch"]["scale"] == 3 / 64
+    shown = call(tmp_path, "simulate", "one+one", *KNL, "--alone")
+    assert shown.returncode == 0, shown.stderr
+    assert "slowdown" in shown.stdout
+    assert "0: one" in shown.stdout and "1: one" in shown.stdout
+    one.rename(tmp_path / "a+b")  # a file's own name
+    named = rows(ok(tmp_path, "simulate", "a+b", *KNL, "--json"))
+    assert len(named["first-touch"]["result"]["programs"]) == 1
+    assert "missing" in fails(tmp_path, 1, "simulate", "two+missing", *KNL)

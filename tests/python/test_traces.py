@@ -73,6 +73,7 @@ def test_a_live_pipe_is_collected(tmp_path: Path) -> None:
     thread = threading.Thread(target=program)
     thread.start()
     command = [str(traces.tool()), "collect", "-o", "a.trace", "--fd", str(read)]
+    command += ["--meta", json.dumps({"command": ["a b", "é"]})]
     subprocess.run([*command, "--max-references", "30000"], cwd=tmp_path, pass_fds=[read],
                    check=True, capture_output=True)  # fmt: skip
     thread.join()
@@ -82,6 +83,17 @@ def test_a_live_pipe_is_collected(tmp_path: Path) -> None:
     found = traces.info(tmp_path / "a.trace")
     assert 30000 <= found["references"] <= 32000
     assert found["references"] + found["meta"]["dropped_records"] == 50000
+    assert found["meta"]["command"] == ["a b", "é"]
+
+
+def test_what_is_added_must_be_an_object(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [traces.tool(), "collect", "-o", tmp_path / "a.trace", "--meta", "[1"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "thermocline: --meta takes a JSON object\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_killed_program_leaves_a_trace_that_says_so(tmp_path: Path) -> None:

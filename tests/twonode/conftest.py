@@ -9,13 +9,23 @@ import kernel
 import pytest
 from guest import Guest, GuestError, Machine, Node
 from initramfs import Initramfs
-from programs import ANNOTATED, BY_HAND, Programs, prefix
+from programs import ANNOTATED, BY_HAND, GUEST_DIRECTORY, Programs, prefix
 
 # Node 0 has the CPUs, so untouched policies put everything there. Node 1 has none.
 TWO_NODES = Machine("two-nodes", (Node(512, 80, 200, cpus=2), Node(320, 250, 40)))
 # Two sockets' worth of fast memory and one CPU-less slow node (CXL).
 THREE_NODES = Machine(
     "three-nodes", (Node(320, 80, 200, cpus=1), Node(192, 80, 200, cpus=1), Node(320, 250, 40))
+)
+# Two sockets, each with its own slow memory (Optane as memory of nodes).
+FOUR_NODES = Machine(
+    "four-nodes",
+    (
+        Node(256, 80, 200, cpus=1),
+        Node(240, 80, 200, cpus=1),
+        Node(160, 250, 40),
+        Node(160, 250, 40),
+    ),
 )
 
 
@@ -33,6 +43,9 @@ class Guests:
             files = Initramfs()
             if self._programs:
                 self._programs.add_to(files)
+            measuring = prefix() / "lib" / "thermocline" / "thermocline-measure"
+            if measuring.exists():
+                files.add_elf(f"{GUEST_DIRECTORY}/thermocline-measure", measuring)
             try:
                 guest = Guest(machine, kernel.fetch(), files, self._scratch)
             except GuestError:
@@ -77,3 +90,8 @@ def two_nodes(guests: Guests) -> Guest:
 @pytest.fixture
 def three_nodes(guests: Guests) -> Guest:
     return guests.get(THREE_NODES)
+
+
+@pytest.fixture
+def four_nodes(guests: Guests) -> Guest:
+    return guests.get(FOUR_NODES)

@@ -13,8 +13,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-# MPOL_PREFERRED_MANY needs 5.15, MPOL_WEIGHTED_INTERLEAVE 6.9: newest series first.
-METAPACKAGES = ("linux-image-6.12-cloud-amd64", "linux-image-cloud-amd64")
+# MPOL_PREFERRED_MANY needs 5.15, MPOL_WEIGHTED_INTERLEAVE 6.9.  Debian 12's own 6.1 hangs here.
+METAPACKAGE = "linux-image-6.12-cloud-amd64"
+SERIES = (6, 12)
+SECURITY = "deb http://deb.debian.org/debian-security bookworm-security main\n"
 
 
 class KernelError(Exception):
@@ -35,41 +37,71 @@ def fetch() -> Path:
         return Path(chosen)
     cache = cache_directory()
     # A cached kernel is as good as a newer one: tests must not depend on the network.
-    cached = sorted(cache.glob("vmlinuz-*"), key=_version)
-    return cached[-1] if cached else _download(cache)
+    # An older one, that an earlier test run left, is not.
+    cached = [image for image in cache.glob("vmlinuz-*") if _version(image) >= [*SERIES]]
+    return max(cached, key=_version) if cached else _download(cache)
 
 
 def _version(image: Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", image.name)]
 
 
-def _package() -> str:
-    for metapackage in METAPACKAGES:
-        answer = subprocess.run(
-            ["apt-cache", "depends", metapackage], capture_output=True, text=True, check=False
-        )
-        found = re.search(r"Depends: (linux-image-\S+)", answer.stdout)
-        if found:
-            return found.group(1)
-    raise KernelError(f"apt knows no {METAPACKAGES[-1]}: run apt-get update")
+def _apt(directory: Path, options: list[str], *command: str) -> subprocess.CompletedProcess[str]:
+    """apt-get or apt-cache in this directory."""
+    program, *rest = command
+    if os.geteuid() == 0:
+        # apt's own user cannot write into root's directories; apt warns without this.
+        options = ["-o", "APT::Sandbox::User=root", *options]
+    return subprocess.run(
+        [program, *options, *rest], cwd=directory, capture_output=True, text=True, check=False
+    )
+
+
+def _security_only(directory: Path) -> list[str]:
+    """Options of apt for Debian 12's security updates and nothing else, its state kept here."""
+    parts = directory / "sources"
+    parts.mkdir()
+    (directory / "lists").mkdir()
+    (parts / "security.list").write_text(SECURITY, encoding="ascii")
+    options = {
+        "Dir::Etc::SourceList": "/dev/null",
+        "Dir::Etc::SourceParts": str(parts),
+        "Dir::State::Lists": str(directory / "lists"),
+        "Dir::Cache": str(directory),
+    }
+    return [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+
+
+def _package(directory: Path, options: list[str]) -> str | None:
+    answer = _apt(directory, options, "apt-cache", "depends", METAPACKAGE)
+    found = re.search(r"Depends: (linux-image-\S+)", answer.stdout)
+    return found.group(1) if found else None
 
 
 def _download(cache: Path) -> Path:
-    package = _package()
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
-        command = ["apt-get", "download", package]
-        if os.geteuid() == 0:
-            # apt's own user cannot write into root's cache; apt warns without this.
-            command[1:1] = ["-o", "APT::Sandbox::User=root"]
-        answer = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
-        archives = list(Path(scratch).glob("*.deb"))
+        directory = Path(scratch)
+        options: list[str] = []
+        package = _package(directory, options)
+        if not package:
+            # A bare Debian 12's lists do not name the security updates, where this series is.
+            options = _security_only(directory)
+            _apt(directory, options, "apt-get", "update")
+            package = _package(directory, options)
+        if not package:
+            raise KernelError(
+                f"apt knows no {METAPACKAGE} (Debian 12 has it among its security updates): name "
+                "another kernel's image with THERMOCLINE_TEST_KERNEL"
+            )
+        answer = _apt(directory, options, "apt-get", "download", package)
+        archives = list(directory.glob("*.deb"))
         if answer.returncode != 0 or not archives:
             raise KernelError(f"apt-get download {package} failed: {answer.stderr.strip()}")
         subprocess.run(["dpkg", "-x", archives[0], f"{scratch}/root"], check=True)
         image = next(Path(scratch, "root", "boot").glob("vmlinuz-*"))
         # Renamed into place: a second test run beside this one sees all of it or nothing.
-        complete = Path(scratch) / image.name
+        complete = directory / image.name
         shutil.copyfile(image, complete)
         return complete.rename(cache / image.name)
 

@@ -1,7 +1,8 @@
 """Writes the configuration of a guided run (docs/internals.md) for a test program.
 
 By convention a program's allocations in functions named fast_* go to tier 0, in slow_*
-to tier 1, and those in any other function are left out of the plan.
+to tier 1, in half_* evenly to both, in round_* to tier 0, spread over its nodes, and those in any
+other function are left out of the plan.
 """
 
 from __future__ import annotations
@@ -50,10 +51,12 @@ def site_keys(program: Path) -> list[str]:
     return strings[1:end:3]
 
 
-def planned_tier(key: str) -> int | None:
+def planned_class(key: str) -> int | None:
+    """A tier's number, or that of the split class, or that of the one that is spread."""
     function = key.split("!", 1)[1].split("@", 1)[0]
-    found = re.search(r"\b(fast|slow)_", function)
-    return None if not found else ("fast", "slow").index(found.group(1))
+    kinds = ("fast", "slow", "half", "round")
+    found = re.search(rf"\b({'|'.join(kinds)})_", function)
+    return None if not found else kinds.index(found.group(1))
 
 
 def configuration(
@@ -78,9 +81,11 @@ def configuration(
         lines.append(f"tier {number} nodes {tier.node_list} capacity {tier.capacity}")
     lines.append(f"default-tier {default_tier}")
     lines.append(f"nonheap-tier {'-' if nonheap_tier is None else nonheap_tier}")
-    sites = {key: planned_tier(key) for key in keys}
+    sites = {key: planned_class(key) for key in keys}
     assert {0, 1} <= set(sites.values()), f"no fast or no slow site among {sorted(sites)}"
-    lines += [f"site {tier} {key}" for key, tier in sites.items() if tier is not None]
+    if {2, 3} & set(sites.values()):
+        lines += ["class 2 shares 1,1", "class 3 shares 1,0 spread"]
+    lines += [f"site {number} {key}" for key, number in sites.items() if number is not None]
     return "\n".join(lines) + "\n"
 
 

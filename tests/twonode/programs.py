@@ -24,23 +24,35 @@ class Program(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
+def prefix() -> Path:
+    """Where the wrappers are: an installation, or the checkout's build tree."""
+    return Path(os.environ.get("THERMOCLINE_PREFIX", REPOSITORY / "build"))
+
+
+def linked_with(library: str) -> tuple[str, ...]:
+    """Flags of a program that uses one of our libraries by itself."""
+    top = prefix().resolve()
+    where = top / "lib" / "thermocline"
+    return (f"-I{top}/include", f"-L{where}", f"-l{library}", f"-Wl,-rpath,{where}")
+
+
 ANNOTATED = (
     Program("sites", ("sites.c",)),
     Program("reuse", ("reuse.c",)),
     Program("spill", ("spill.c",)),
+    Program("split", ("split.c",)),
+    Program("phases", ("phases.c",)),
     Program("forked", ("forked.c",)),
+    Program("pages", ("pages.c",)),
     Program("threads", ("threads.cc",), "thermocline-clang++", ("-std=c++20", "-pthread")),
     Program("libpart.so", ("part.c",), flags=("-shared", "-fPIC")),
     Program("loader", ("loader.c",)),
     Program("nonheap", ("nonheap.c",), flags=("-pthread",)),
     Program("fields", ("fields.f90", "fields_checks.c"), "thermocline-flang"),
+    Program("spread", ("spread.c",)),
+    Program("policies", ("policies.c",), "cc", linked_with("thermocline-policies")),
 )
 BY_HAND = Program("bind_by_hand", ("bind_by_hand.c",), "cc")
-
-
-def prefix() -> Path:
-    """Where the wrappers are: an installation, or the checkout's build tree."""
-    return Path(os.environ.get("THERMOCLINE_PREFIX", REPOSITORY / "build"))
 
 
 class Programs:
@@ -50,6 +62,9 @@ class Programs:
         self._directory = directory
         with ThreadPoolExecutor(max_workers=2) as pool:
             self._built = {program.name: pool.submit(self._build, program) for program in wanted}
+
+    def built(self, name: str) -> Path:
+        return self._built[name].result()
 
     def keys(self, *names: str) -> list[str]:
         return [key for name in names for key in site_keys(self._built[name].result())]
@@ -65,7 +80,7 @@ class Programs:
             compiler = str(prefix() / "bin" / compiler)
         output = self._directory / program.name
         objects = [self._compile(compiler, program, source) for source in program.sources]
-        _call([compiler, *program.flags, *objects, "-o", str(output)])
+        _call([compiler, *objects, *program.flags, "-o", str(output)])
         return output
 
     def _compile(self, compiler: str, program: Program, source: str) -> str:

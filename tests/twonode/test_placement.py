@@ -101,6 +101,26 @@ def test_capacity_limits_a_tier_below_the_machines(
 
 
 @BOTH
+def test_a_split_site_is_on_both_nodes(two_nodes: Guest, programs: Programs, tiers: Tiers) -> None:
+    outcome = run_guided(two_nodes, programs, "split 0", tiers, timeout=120)
+    assert len(outcome.reports) == 2  # the child's too
+    for report in outcome.reports:
+        assert [tier["spilled_bytes"] for tier in report["tiers"]] == [0, 0]
+
+
+@BOTH
+def test_a_split_site_spills_what_was_wanted_in_the_full_tier(
+    two_nodes: Guest, programs: Programs, tiers: Tiers
+) -> None:
+    limited = (tiers[0]._replace(capacity=16 * MIB), tiers[1])
+    outcome = run_guided(two_nodes, programs, "split 16", limited, timeout=120)
+    fast, slow = outcome.report["tiers"]
+    assert 15 * MIB <= fast["resident_bytes"] <= 16 * MIB
+    assert abs(fast["spilled_bytes"] - 16 * MIB) <= 2 * MIB
+    assert slow["spilled_bytes"] == 0
+
+
+@BOTH
 def test_traffic_is_charged_to_the_tier_where_the_page_is(
     two_nodes: Guest, programs: Programs, tiers: Tiers
 ) -> None:

@@ -26,6 +26,10 @@ class AnnotatedModule {
                   table.size(),
                   nullptr,
                   0,
+                  nullptr,
+                  nullptr,
+                  0,
+                  nullptr,
                   nullptr};
         tc_module_load(&module);
     }

@@ -1,8 +1,9 @@
 /* What the test programs ask the kernel: on which node a page is, under which policy.
  *
  * By convention an allocation in a function named fast_* is planned into tier 0, in
- * slow_* into tier 1, and any other is left to the default tier (tests/twonode/plan.py
- * writes that plan).  The environment says which nodes a tier is: TIER0=1 TIER1=0,2.
+ * slow_* into tier 1, in half_* evenly into both, and any other is left to the default tier
+ * (tests/twonode/plan.py writes that plan).  The environment says which nodes a tier is: TIER0=1
+ * TIER1=0,2.
  */
 #pragma once
 #include <stdio.h>

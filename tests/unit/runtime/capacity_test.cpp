@@ -13,7 +13,7 @@ void alloc_commit_lazily() {}
 
 namespace tc {
 
-TierRanges ranges;
+Ranges ranges;
 
 void trace_pages_returned(const void *, uint64_t) {}
 
@@ -33,13 +33,18 @@ namespace {
 
 char *at(unsigned tier, size_t chunk) { return range_start(tier) + chunk * chunk_bytes; }
 
-void begin(std::initializer_list<uint64_t> chunks) {
+// Tiers with room for so many chunks, and a class of equal shares behind them if asked for.
+void begin(std::initializer_list<uint64_t> chunks, bool split = false) {
     ranges.start = uintptr_t(1) << 40;
     ranges.shift = 30;
-    ranges.count = static_cast<unsigned>(chunks.size());
+    ranges.tiers = static_cast<unsigned>(chunks.size());
+    ranges.count = ranges.tiers + split;
     Config config{};
     for (uint64_t each : chunks)
         config.tiers[config.tier_count++].capacity = each * chunk_bytes;
+    config.class_count = ranges.count;
+    for (unsigned tier = 0; tier < ranges.tiers; tier++)
+        ranges.share_ends[ranges.tiers][tier] = ((tier + 1ull) << 32) / ranges.tiers;
     expect_true(start_capacity(config));
 }
 
@@ -50,7 +55,7 @@ uint64_t chunks(const uint64_t *bytes, unsigned tier) { return bytes[tier] / chu
 TEST(without_limits_nothing_is_counted) {
     begin({0, 0});
     alloc_commits(at(0, 0), 10 * chunk_bytes);
-    expect_eq(is_limited(), false);
+    expect_eq(grants_chunks(), false);
     expect_eq(capacity.granted[0], 0u);
     expect_eq(ranges.used[0], 10 * chunk_bytes);
     expect_eq(alloc_decommits(at(0, 0), chunk_bytes), false);
@@ -105,6 +110,48 @@ TEST(the_last_tier_takes_what_is_left) {
     expect_eq(chunks(capacity.granted, 2), 3u);
     alloc_commits(at(2, 0), chunk_bytes);
     expect_eq(chunks(capacity.granted, 2), 4u);
+}
+
+TEST(a_split_class_is_dealt_by_its_shares_without_any_limit) {
+    begin({0, 0}, true);
+    alloc_commits(at(2, 0), 1000 * chunk_bytes);
+    expect_eq(grants_chunks(), true);
+    expect_le(495u, chunks(capacity.granted, 0));
+    expect_le(chunks(capacity.granted, 0), 505u);
+    expect_eq(chunks(capacity.granted, 0) + chunks(capacity.granted, 1), 1000u);
+    expect_eq(capacity.spilled[0] + capacity.spilled[1], 0u);
+    // The range is the last tier's; only the others' chunks are bound anew, and only once.
+    expect_true(bound.find(">0 ") != std::string::npos);
+    expect_true(bound.find(">1 ") == std::string::npos);
+    bound.clear();
+    alloc_decommits(at(2, 0), 1000 * chunk_bytes);
+    expect_eq(capacity.granted[0] + capacity.granted[1], 0u);
+    alloc_commits(at(2, 0), 1000 * chunk_bytes);
+    expect_str(bound, "");
+}
+
+TEST(a_split_class_spills_what_was_wanted_in_a_full_tier) {
+    begin({100, 0}, true);
+    alloc_commits(at(2, 0), 500 * chunk_bytes);
+    expect_eq(chunks(capacity.granted, 0), 100u);
+    expect_eq(chunks(capacity.granted, 1), 400u);
+    expect_le(145u, chunks(capacity.spilled, 0));
+    expect_le(chunks(capacity.spilled, 0), 155u);
+    alloc_decommits(at(2, 0), 500 * chunk_bytes);
+    expect_eq(capacity.granted[0] + capacity.granted[1] + capacity.spilled[0], 0u);
+}
+
+TEST(far_into_a_range_chunks_are_dealt_in_groups) {
+    begin({0, 0, 0}, true);
+    ranges.shift = 40;
+    size_t groups = 0, first = 0, all = (size_t(1) << 30) / chunk_bytes * 100; // 100 GiB
+    for (size_t chunk = 1; chunk < all; chunk++)
+        groups += wanted_tier(3, at(3, chunk)) != wanted_tier(3, at(3, chunk - 1));
+    expect_le(groups, 512u + 256u * 12u); // each may be a mapping
+    for (size_t chunk = 0; chunk < all; chunk++)
+        first += wanted_tier(3, at(3, chunk)) == 0;
+    expect_le(all * 32 / 100, first);
+    expect_le(first, all * 35 / 100);
 }
 
 TEST(threads_never_pass_the_limit) {

@@ -63,8 +63,65 @@ TEST(everything_the_contract_has) {
     expect_eq(config.site_count, 2u);
     const PlannedSite *site = config.find("a!f(int, char)@x.c:1:2 < main@x.c:9");
     expect_true(site != nullptr);
-    expect_eq(site ? site->tier : 9u, 0u);
+    expect_eq(site ? site->placement_class : 9u, 0u);
     expect_true(config.find("a!f") == nullptr);
+}
+
+TEST(options_of_a_sampler) {
+    Parsed parsed(std::string(version) + "sampler sample\noption period 4096\noption event x=1\n");
+    expect_true(parsed.ok);
+    expect_str(parsed.config.sampler, "sample");
+    expect_eq(parsed.config.trace, false);
+    expect_str(parsed.config.option("period"), "4096");
+    expect_str(parsed.config.option("event"), "x=1");
+    expect_true(parsed.config.option("other") == nullptr);
+    Parsed none(std::string(version) + "sampler none\n");
+    expect_true(none.ok && !none.config.sampler);
+}
+
+TEST(classes_are_numbered_on_from_the_tiers) {
+    Parsed parsed(std::string(version) + two_tiers +
+                  "class 2 shares 1,3\nclass 3 shares 65536,0\nclass 4 shares 1,0 spread\n"
+                  "site 3 k\nsite 1 l\n");
+    expect_str(parsed.error, "");
+    expect_eq(parsed.config.class_count, 5u);
+    expect_eq(parsed.config.splits[2].shares[0], 1u);
+    expect_eq(parsed.config.splits[2].shares[1], 3u);
+    expect_eq(parsed.config.splits[3].shares[0], 65536u);
+    expect_eq(parsed.config.splits[3].spread, false);
+    expect_eq(parsed.config.splits[4].spread, true);
+    expect_eq(parsed.config.find("k")->placement_class, 3u);
+    std::string most = std::string(version) + two_tiers;
+    for (int number = 2; number < 16; number++)
+        most += "class " + std::to_string(number) + " shares 1,1\n";
+    expect_str(fault(most), "no fault");
+    expect_true(fault(most + "class 16 shares 1,1\n") != "no fault");
+}
+
+TEST(faults_of_classes_are_named) {
+    const auto said = [](const std::string &text) {
+        return fault(std::string(version) + two_tiers + text);
+    };
+    const std::string numbers = "line 4: classes are numbered on from the tiers, up to 15";
+    const std::string list =
+        "line 4: shares are a list of numbers up to 65536, one for each tier: 1,3";
+    for (const char *line :
+         {"class", "class x shares 1,1", "class 1 shares 1,1", "class 3 shares 1,1"})
+        expect_str(said(line), numbers);
+    expect_str(said("class 2"), "line 4: 'shares' is missing");
+    for (const char *line : {"class 2 shares", "class 2 shares 1", "class 2 shares 1,1,1",
+                             "class 2 shares 1,", "class 2 shares 1,65537", "class 2 shares -1,2",
+                             "class 2 shares 1;1", "class 2 shares 1,1x"})
+        expect_str(said(line), list);
+    expect_str(said("class 2 shares 0,0"),
+               "line 4: shares are a list of numbers up to 65536, not all of them 0");
+    for (const char *line : {"class 2 shares 1,1 more", "class 2 shares 1,1 spread more"})
+        expect_str(said(line), "line 4: something follows that does not belong here");
+    expect_str(said("class 2 shares 1,1\ntier 2 nodes - capacity 0"),
+               "line 5: tiers are numbered 0, 1, ... in this order, before classes");
+    expect_str(said("site 2 k"), "a site is in a tier or class that is not there");
+    expect_str(directive("class 0 shares 1"),
+               "line 2: classes are numbered on from the tiers, up to 15");
 }
 
 TEST(the_last_line_may_lack_its_newline) {
@@ -85,7 +142,7 @@ TEST(many_sites_are_found) {
     expect_true(parsed.ok);
     for (int i = 0; i < 10000; i++) {
         const PlannedSite *site = parsed.config.find(("key " + std::to_string(i)).c_str());
-        expect_eq(site ? int(site->tier) : -1, i % 2);
+        expect_eq(site ? int(site->placement_class) : -1, i % 2);
     }
 }
 
@@ -97,11 +154,15 @@ TEST(faults_are_named_with_their_line) {
     expect_str(directive("hoop plain"), "line 2: unknown directive");
     expect_str(directive("heap fast"), "line 2: heap is plain, guided or sites");
     expect_str(directive("heap plain x"), "line 2: something follows that does not belong here");
-    expect_str(directive("sampler often"), "line 2: sampler is none or trace");
+    expect_str(directive("sampler"), "line 2: a sampler's name is missing");
+    expect_str(directive("option period"), "line 2: an option is 'option NAME VALUE'");
+    expect_str(directive("option period 1"), "options need a sampler");
+    expect_str(directive("sampler trace\noption p 1\noption p 2"),
+               "line 4: an option is given once, and there are at most 16");
     expect_str(directive("interval-ms 0"), "line 2: interval-ms is from 1 to 3600000");
     expect_str(directive("report"), "line 2: a path is missing");
     expect_str(directive("tier 1 nodes 0 capacity 0"),
-               "line 2: tiers are numbered 0, 1, ... in this order");
+               "line 2: tiers are numbered 0, 1, ... in this order, before classes");
     expect_str(directive("tier 8 nodes 0 capacity 0"), "line 2: a tier's number is from 0 to 7");
     expect_str(directive("tier 0 nodes 0,0 capacity 0"),
                "line 2: nodes are a list like 0,2 or '-'");
@@ -118,9 +179,25 @@ TEST(faults_are_named_with_their_line) {
     expect_str(directive("default-tier 3"),
                "default-tier or nonheap-tier names a tier that is not there");
     expect_str(directive("heap guided"), "heap guided needs tiers and a default-tier");
+    expect_str(directive("moves /m"),
+               "moves needs heap sites, a profile, tiers and a default-tier");
     expect_str(directive("site 0"), "line 2: a site's key is missing");
-    expect_str(directive("site 0 k"), "a site is in a tier that is not there");
+    expect_str(directive("site 0 k"), "a site is in a tier or class that is not there");
     expect_str(directive("site 0 k\nsite 0 k"), "line 3: this site has been named before");
     expect_str(fault(std::string("thermocline-config 1\nheap\0plain\n", 33)),
                "line 2: a zero byte");
+}
+
+TEST(preload_is_followed_by_a_number_of_callers) {
+    Parsed parsed(std::string(version) + "heap sites\npreload 16\n");
+    expect_str(parsed.error, "");
+    expect_eq(parsed.config.preload, true);
+    expect_eq(parsed.config.context, 16u);
+    expect_eq(parsed.config.plans_unannotated, true); // no allocation without a look
+    const char expected[] = "line 2: preload is followed by a number of callers from 0 to 16";
+    expect_str(directive("preload"), expected);
+    expect_str(directive("preload 17"), expected);
+    expect_str(directive("preload x"), expected);
+    expect_str(directive("preload 1 2"), "line 2: something follows that does not belong here");
+    expect_str(directive("preload 1"), "preload needs heap guided or sites");
 }

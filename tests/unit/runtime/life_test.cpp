@@ -67,6 +67,18 @@ TEST(process_ends_with_its_last_thread) {
     expect_true(profile.find("\"complete\": true") != std::string::npos);
 }
 
+TEST(program_leaves_quickly) {
+    at_quick_exit([] { free(malloc(100)); });
+    quick_exit(0);
+}
+
+TEST(a_quick_exit_reports) {
+    const std::string report = outcome(guided, "program_leaves_quickly", ".json");
+    expect_str(report.substr(0, 1), "{");
+    const std::string profile = outcome(profiled, "program_leaves_quickly", ".profile");
+    expect_true(profile.find("\"complete\": true") != std::string::npos);
+}
+
 TEST_WITH_CONFIG(descriptor_numbers_are_the_programs, bound) {
     const int first = open("/dev/null", O_RDONLY);
     close(first);

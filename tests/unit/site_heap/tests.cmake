@@ -7,6 +7,7 @@ set(residency_sources ${runtime}/sites/page_scan.cpp ${runtime}/sites/nonheap.cp
   ${runtime}/sites/series.cpp)
 
 thermocline_unit_test(site_heap_test site_heap/site_heap_test.cpp ${site_heap_sources})
+thermocline_unit_test(site_heap_quick_test site_heap/site_heap_quick_test.cpp ${site_heap_sources})
 thermocline_unit_test(residency_test site_heap/site_heap_residency_test.cpp ${site_heap_sources}
   ${residency_sources})
 thermocline_unit_test(site_heap_property ../property/site_heap_property.cpp ${site_heap_sources})

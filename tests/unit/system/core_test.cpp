@@ -123,6 +123,19 @@ TEST(a_load_waits_for_all_that_make_its_address) {
     expect_eq(time_of(machine, list), cycle / 4 + 25 * cycle + 2 * miss + cycle / 4);
 }
 
+TEST(a_producer_that_left_the_window_long_ago_is_never_taken_for_a_later_reference) {
+    TestMachine machine;
+    // The window's ring has 512 places: the load at 480 also needs the first one, whose place the
+    // one at 512 takes while a miss is waited for; and that one needs the load at 480.
+    std::vector<ListedReference> list = repeated(600, load(0));
+    list[479] = load(1 << 20);
+    list[480] = load(8, 0, {480, 1});
+    list[512] = load(8, 0, {32});
+    const Ps time = time_of(machine, list);
+    expect_le(2 * miss, time);
+    expect_le(time, 2 * miss + list.size() / 4 * cycle);
+}
+
 TEST(what_is_ready_first_asks_for_a_line_first) {
     TestMachine machine;
     // A dependent load comes first in the program, an independent one of the same line asks.

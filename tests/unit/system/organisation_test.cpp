@@ -135,6 +135,31 @@ TEST(a_memory_side_cache_sends_what_a_plain_model_sends) {
     }
 }
 
+TEST(larger_blocks_miss_what_plain_caches_of_them_miss) {
+    const uint64_t near = 4096 * 8;
+    Alone<MemoryCache> alone(config(near, {{"blocks", "on"}}));
+    std::map<uint64_t, std::map<uint64_t, uint64_t>> held; // bytes of a block -> set -> block
+    std::map<uint64_t, uint64_t> misses;
+    for (const Demand &each : demands(3, 4000, 1500)) {
+        alone.serve(each);
+        for (uint64_t bytes = 64; bytes <= 4096; bytes *= 2) {
+            const uint64_t block = each.address / bytes, set = block % (near / bytes);
+            const auto there = held[bytes].find(set);
+            misses[bytes] += there == held[bytes].end() || there->second != block;
+            held[bytes][set] = block;
+        }
+    }
+    const nlohmann::json counts = alone.organisation.statistics();
+    expect_eq(counts["blocks"].size(), misses.size());
+    for (const nlohmann::json &each : counts["blocks"]) {
+        expect_eq(each["misses"].get<uint64_t>(), misses[each["bytes"].get<uint64_t>()]);
+        expect_eq(each["demands"].get<uint64_t>(), 4000u);
+    }
+    // Lines of 64 bytes are the cache that is simulated.
+    expect_eq(counts["blocks"][0]["misses"].get<uint64_t>(),
+              counts["read_misses"].get<uint64_t>() + counts["write_misses"].get<uint64_t>());
+}
+
 TEST(hybrid_mode_leaves_a_part_of_near_memory_to_the_system) {
     OrganisationConfig hybrid = config(1 << 20, {{"share", 0.25}});
     std::vector<uint64_t> visible = hybrid.node_bytes;
@@ -208,8 +233,11 @@ TEST(a_whole_machine_with_a_near_cache_serves_a_small_program_from_it) {
 }
 
 TEST(options_that_make_no_sense_are_said) {
-    for (const auto &[options, near] : std::vector<std::pair<nlohmann::json, uint64_t>>{
-             {{{"share", 0.0}}, 4096}, {{{"share", 1.5}}, 4096}, {{{"lookup", "guess"}}, 4096}}) {
+    for (const auto &[options, near] :
+         std::vector<std::pair<nlohmann::json, uint64_t>>{{{{"share", 0.0}}, 4096},
+                                                          {{{"share", 1.5}}, 4096},
+                                                          {{{"lookup", "guess"}}, 4096},
+                                                          {{{"blocks", "maybe"}}, 4096}}) {
         std::string what;
         try {
             const OrganisationConfig bad = config(near, options);

@@ -8,6 +8,7 @@ SiteHeapRange site_heap_range;
 uint32_t site_heap_tag_of(uintptr_t) { return 0; }
 
 namespace tc {
+PageTiers page_tiers;
 bool tier_traffic_start(const Config &) { return false; }
 uint32_t tier_of_page(uintptr_t) { return 0; }
 SiteRecord *site_record(uint32_t id) {

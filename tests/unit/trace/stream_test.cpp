@@ -1,4 +1,5 @@
 // What a recorded program sends to the collector, read back by the reader of traces.
+#include "abi.h"
 #include "check.h"
 #include "config.h"
 #include "simulator/trace/reader.h"
@@ -58,13 +59,14 @@ class Collector {
     std::thread thread;
 };
 
-tc_recorder *start(const Collector &collector, uint64_t budget) {
+tc_recorder *start(const Collector &collector, uint64_t budget, bool only_functions = false) {
     static tc::Config config;
     config = {};
     config.trace = true;
     config.caches[config.cache_levels++] = {32768, 8, 64, false};
     config.stream = collector.path.c_str();
     config.stream_budget = budget;
+    config.only_functions = only_functions;
     const char *why = "";
     expect_true(tc::trace_start(config, &why));
     expect_str(why, "");
@@ -75,13 +77,13 @@ constexpr uint16_t load_of(unsigned bytes) { return uint16_t(bytes << 1); }
 constexpr uint16_t store_of(unsigned bytes) { return uint16_t(bytes << 1 | 1); }
 
 // A tc_group of a load and a store of eight bytes, sixteen apart; fields of 32 bits have two words.
-alignas(4) constexpr uint16_t pair_words[] = {2,  0, 1, 0,          1,  0,
-                                              24, 0, 0, load_of(8), 16, store_of(8)};
-// A tc_strip of one group: stores of four bytes.
-alignas(4) constexpr uint16_t strip_words[] = {
-    1, 0, TC_STAMPS_PER_REFERENCE, 0, 4, 1, 0, 1, 0, 0, 1, 0, 0, store_of(4)};
-const auto *const pair_group = reinterpret_cast<const tc_group *>(pair_words);
-const auto *const strip = reinterpret_cast<const tc_strip *>(strip_words);
+struct {
+    uint16_t words[12] = {2, 0, 1, 0, 1, 0, 24, 0, 0, load_of(8), 16, store_of(8)};
+    tc_position positions[2] = {{sizeof words + sizeof positions, 123 << TC_COLUMN_BITS | 4},
+                                {sizeof words + sizeof positions, 124 << TC_COLUMN_BITS}};
+    char place[15] = "solve\0grid/a.c";
+} pair;
+const auto *const pair_group = reinterpret_cast<const tc_group *>(&pair);
 
 void expect_stream(TraceReader &trace, const std::vector<Expected> &expected) {
     thermocline::Cursor &cursor = trace.cursor(0);
@@ -106,7 +108,7 @@ void expect_stream(TraceReader &trace, const std::vector<Expected> &expected) {
 
 } // namespace
 
-TEST(groups_strips_and_ranges_in_order) {
+TEST(groups_and_ranges_in_order) {
     std::string directory = check::make_directory();
     Collector collector(directory);
     char *memory = make_owned_memory(6);
@@ -128,11 +130,6 @@ TEST(groups_strips_and_ranges_in_order) {
         expect(at, 8, false);
         expect(at + 16, 8, true);
     }
-    tc_walk walk{base + 100, 4};
-    tc_record_strip(r, strip, &walk, 3000, r->clock);
-    r->clock += 3000 * TC_STAMPS_PER_REFERENCE;
-    for (unsigned i = 0; i < 3000; i++)
-        expect(base + 100 + 4 * i, 4, true);
     tc_record_load(r, memory + 64, 128);
     expect(base + 64, 64, false);
     expect(base + 128, 64, false);
@@ -140,6 +137,27 @@ TEST(groups_strips_and_ranges_in_order) {
 
     TraceReader trace(collector.wait());
     expect_stream(trace, expected);
+    expect_eq(trace.tables().statics.size(), 2u);
+    expect_str(std::string(trace.tables().position(0)), "grid/a.c:123:4 solve");
+    expect_str(std::string(trace.tables().position(1)), "grid/a.c:124 solve");
+}
+
+// A handler of a signal runs on top of the recorder's work, and may never return to it.
+TEST(work_that_a_handler_left_is_abandoned) {
+    std::string directory = check::make_directory();
+    Collector collector(directory);
+    auto base = reinterpret_cast<uint64_t>(make_owned_memory(6));
+    tc_recorder *r = start(collector, 1000);
+    uintptr_t &busy = reinterpret_cast<tc::Recorder *>(r)->stream->busy;
+    auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    busy = here + 4096; // below us on the stack: it goes on when we return
+    tc_record_load(r, reinterpret_cast<void *>(base), 8);
+    busy = here - 4096; // its frame has gone
+    tc_record_load(r, reinterpret_cast<void *>(base + 64), 8);
+    expect_eq(busy, uintptr_t(0));
+    tc::trace_end();
+    TraceReader trace(collector.wait());
+    expect_stream(trace, {{base + 64, 64, false, "one"}});
 }
 
 // Half of the budget is used up at once, and the rest at ever lower rates; never more than all.
@@ -173,6 +191,93 @@ TEST(windows_keep_the_budget) {
     // What was left out between two windows is accounted for.
     expect_true(instructions > made / 2);
     expect_true(instructions <= made);
+}
+
+// Frames grow downwards: a function's return address lies below its caller's.
+TEST(functions_are_left_however_they_are) {
+    std::string directory = check::make_directory();
+    Collector collector(directory);
+    auto base = reinterpret_cast<uint64_t>(make_owned_memory(2));
+    tc_recorder *r = start(collector, 1000000, true);
+    tc_function solve{0, uint32_t(tc::stream_watch("solve") + 1)};
+    tc_function other{0, uint32_t(tc::stream_watch("other") + 1)};
+    expect_eq(tc::stream_watch("solve"), 0);
+    auto frame = [](uintptr_t at) { return reinterpret_cast<const void *>(at); };
+    uint64_t made = 0;
+    auto refer = [&] {
+        r->clock += 2 * TC_STAMPS_PER_REFERENCE;
+        tc_record_group(r, base + 100 * made++, pair_group, r->clock);
+        r->clock += 2 * TC_STAMPS_PER_REFERENCE;
+    };
+    refer(); // 0: outside
+    tc_record_enter(r, frame(1000), &solve, r->clock);
+    refer();                                          // 1
+    tc_record_enter(r, frame(900), &solve, r->clock); // calls itself
+    tc_record_enter(r, frame(800), &other, r->clock);
+    refer();                                          // 2
+    tc_record_leave(r, frame(900), &solve, r->clock); // other ended by an exception
+    refer();                                          // 3
+    tc_record_leave(r, frame(1000), &solve, r->clock);
+    refer(); // 4: outside
+    tc_record_enter(r, frame(1000), &solve, r->clock);
+    refer();                                             // 5
+    tc_record_arrive(r, frame(1200), nullptr, r->clock); // solve ended by longjmp
+    refer();                                             // 6: outside
+    tc_record_enter(r, frame(700), &other, r->clock);
+    refer();                                            // 7
+    tc_record_enter(r, frame(750), &solve, r->clock);   // other has been left
+    refer();                                            // 8
+    tc_record_arrive(r, frame(750), nullptr, r->clock); // its own handler
+    refer();                                            // 9
+    tc::trace_end();
+
+    std::string file = collector.wait();
+    auto seen = [&](const char *function) {
+        TraceReader trace(file);
+        std::string numbers;
+        thermocline::Cursor &cursor = trace.cursor(0, {.function = function});
+        while (const Reference *reference = cursor.next())
+            if (reference->event == TraceEvent::reference && !reference->store)
+                numbers += std::to_string((reference->address - base) / 100) + " ";
+        return numbers;
+    };
+    expect_str(seen("solve"), "1 2 3 5 8 9 ");
+    expect_str(seen("other"), "2 7 ");
+    expect_str(seen(""), "1 2 3 5 7 8 9 ");
+}
+
+TEST(blocks_and_pages_are_told_in_order) {
+    std::string directory = check::make_directory();
+    Collector collector(directory);
+    auto base = reinterpret_cast<uint64_t>(make_owned_memory(2));
+    tc_recorder *r = start(collector, 1000000);
+    const uint64_t bytes = (uint64_t(5) << 30) + 65536;
+    tc_record_group(r, base, pair_group, r->clock += 4);
+    tc::stream_allocated(reinterpret_cast<const void *>(base + 64), bytes + 1, 2);
+    tc::stream_released(reinterpret_cast<const void *>(base + 64));
+    tc::stream_pages_returned(reinterpret_cast<const void *>(base), bytes);
+    tc_record_group(r, base + 8, pair_group, r->clock += 4);
+    tc::trace_end();
+
+    TraceReader trace(collector.wait());
+    thermocline::Cursor &cursor = trace.cursor(0);
+    std::string seen;
+    while (const Reference *reference = cursor.next())
+        if (reference->event == TraceEvent::returned) {
+            expect_eq(reference->address, base);
+            expect_eq(reference->allocated_bytes(), bytes);
+            seen += "back ";
+        } else if (reference->event == TraceEvent::allocate) {
+            expect_eq(reference->allocated_bytes(), bytes + 1);
+            expect_str(trace.tables().owners.at(reference->owner), "two");
+            seen += "block ";
+        } else if (reference->event == TraceEvent::release) {
+            expect_eq(reference->address, base + 64);
+            seen += "gone ";
+        } else {
+            seen += std::to_string(reference->address - base) + " ";
+        }
+    expect_str(seen, "0 16 block gone back 8 24 ");
 }
 
 TEST(a_collector_that_goes_away_ends_the_recording_only) {

@@ -63,6 +63,8 @@ std::vector<Reference> model(const Recorded &recorded, const Region &region) {
         const bool matches = call && region.function == "function0" && r.function() < 2;
         if (matches && r.event == TraceEvent::enter)
             depth++;
+        if (r.event == TraceEvent::window_begin)
+            depth = 0; // those that it is in are entered again
         const bool in = (region.function.empty() || depth) && ns >= region.from_ns &&
                         ns < region.to_ns && window >= region.first_window &&
                         window <= region.last_window;

@@ -18,7 +18,7 @@ constexpr uint32_t statics = 50, owners = 5, functions = 3;
 inline Reference any_record(Random &random) {
     const auto number = [&] { return random() >> random() % 64; };
     Reference r;
-    r.event = random() % 8 ? TraceEvent::reference : TraceEvent(random() % 6);
+    r.event = random() % 8 ? TraceEvent::reference : TraceEvent(random() % 7);
     r.address = number();
     r.instruction = random() % 8 ? uint32_t(random() % statics) : no_static;
     r.owner = uint32_t(random() % owners);
