@@ -4,6 +4,7 @@
 #   demo       two workloads through the whole loop, in a few minutes
 #   test       every suite; test-unit, test-property, test-lit, test-wrapper, test-python,
 #              test-workloads, test-loop, test-twonode run one
+#   test-slow  page migration below programs that are all over their data: minutes
 #   test-real  ImageMagick, hypre, hpcc and sqlite3 from Debian's sources
 #   bench      the measurements of docs/measurements.md
 #   lint       clang-format, clang-tidy on what changed, ruff, mypy
@@ -26,7 +27,7 @@ CMAKE = cmake -G Ninja -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-
   $(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 
 .DEFAULT_GOAL = build
-.PHONY: build native commands demo test $(SUITES:%=test-%) test-real bench lint sanitize fuzz \
+.PHONY: build native commands demo test $(SUITES:%=test-%) test-slow test-real bench lint sanitize fuzz \
   install clean help
 
 help:
@@ -70,6 +71,9 @@ test: build $(BUILD)/.packages-test
 
 $(SUITES:%=test-%): test-%: build $(BUILD)/.packages-test
 	@$(PYTHON) scripts/run_tests.py $*
+
+test-slow: build $(BUILD)/.packages-test
+	@THERMOCLINE_SLOW=1 $(PYTHON) -m pytest -q tests/workloads/test_migrated.py
 
 test-real: build $(BUILD)/.packages-real
 	@$(PYTHON) scripts/test_real.py

@@ -16,7 +16,14 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from paired import Command, Ratio, describe_machine, print_table, run_paired, write_json
+from thermocline.measuring.paired import (
+    Command,
+    Ratio,
+    describe_machine,
+    print_table,
+    run_paired,
+    write_json,
+)
 
 GATE = 1.10
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from paired import (
+from thermocline.measuring.paired import (
     BenchError,
     GeometricMean,
     Ratio,
@@ -31,8 +31,9 @@ from paired import (
     run_paired,
     write_json,
 )
-from real_programs import REAL_PROGRAMS, REPOSITORY, BuiltProgram, Link, prefix
+from thermocline.measuring.real_programs import REAL_PROGRAMS, BuiltProgram, Link, prefix
 
+REPOSITORY = Path(__file__).resolve().parent.parent
 BASELINE = "mimalloc"
 CONTEXTS = (0, 2, 4)
 GATES = {"annotated-0": 1.01, "annotated-4": 1.01, "guided": 1.02}

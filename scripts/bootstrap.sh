@@ -13,7 +13,7 @@ packages() {
         libxxhash-dev liblzma-dev libcli11-dev pkg-config ca-certificates \
         libclang-rt-22-dev ;;
     test) echo gcc qemu-system-x86 busybox-static cpio linux-perf autoconf automake libtool \
-        valgrind ;;
+        valgrind likwid redis-tools ;;
     real) echo dpkg-dev autoconf automake libtool pkg-config libopenmpi-dev openmpi-bin \
         libopenblas-dev tcl ;;
     lint) echo clang-format-22 clang-tidy-22 ;;
@@ -55,18 +55,36 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "bootstrap: installing$missing"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+sources=$(mktemp -d)
+trap 'rm -rf "$log" "$sources"' EXIT
 quietly() { # runs a command; its output is shown only when it fails
     "$@" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
 }
 # Other package jobs may hold the lock for a while; mirrors fail now and then.
 apt() {
+    # shellcheck disable=SC2086
     quietly $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q \
-        -o DPkg::Lock::Timeout=600 -o Acquire::Retries=4 "$@" </dev/null
+        -o DPkg::Lock::Timeout=600 -o Acquire::Retries=4 $with_security "$@" </dev/null
 }
+with_security=
 apt update || echo "bootstrap: apt-get update failed; going on with the lists that are here" >&2
-if ! apt-cache show clang-22 >/dev/null 2>&1; then
-    echo "bootstrap: apt knows no clang-22: Debian 12 has it in bookworm-security (deb http://deb.debian.org/debian-security bookworm-security main); add that line and run make again" >&2
+known() {
+    # shellcheck disable=SC2086
+    apt-cache $with_security show clang-22 >/dev/null 2>&1
+}
+# Debian 12 has LLVM 22 among its security updates, which a bare debootstrap does not name.
+# They are added for these calls of apt only, beside the machine's own lists.
+if ! known && grep -q '^VERSION_CODENAME=bookworm' /etc/os-release 2>/dev/null; then
+    echo "bootstrap: apt's lists do not name bookworm-security, where clang-22 is; using it for this once"
+    find /etc/apt/sources.list.d -maxdepth 1 -type f -exec cp {} "$sources" \; 2>/dev/null || true
+    echo "deb http://deb.debian.org/debian-security bookworm-security main" \
+        >"$sources/thermocline-security.list"
+    chmod -R a+rX "$sources" # apt fetches as a user of its own
+    with_security="-o Dir::Etc::SourceParts=$sources"
+    apt update || true
+fi
+if ! known; then
+    echo "bootstrap: apt knows no clang-22: Debian 12 has it in bookworm-security (deb http://deb.debian.org/debian-security bookworm-security main); add that line, or LLVM's own (https://apt.llvm.org), and run make again" >&2
     exit 1
 fi
 # shellcheck disable=SC2086

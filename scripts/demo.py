@@ -2,7 +2,8 @@
 
 compile -> profile -> plan (three strategies and first touch, at 12.5, 25 and 50 % of the
 program's memory) -> guided run.  The fast tier is KNL's MCDRAM, modelled: each guided run
-carries the cache model beside it, which counts the bytes that each tier really served.
+carries the cache model beside it, which counts the bytes that each tier really served.  Then
+demo_predictions.py says what other machines would make of one of them.
 """
 
 import json
@@ -16,6 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import demo_predictions
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = ROOT / ".venv" / "bin"
@@ -51,6 +54,8 @@ WORKLOADS = (
 def environment() -> dict[str, str]:
     return {
         **os.environ,
+        # The demo's quick calibration does not replace one that the host may have.
+        "THERMOCLINE_CALIBRATION": str(WORK / "calibration.json"),
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "THERMOCLINE_CONTEXT": str(CONTEXT),
     }
@@ -70,7 +75,7 @@ def call(command: Sequence[str], show: bool = False) -> str:
 
 
 def shorten(part: str) -> str:
-    return part.removeprefix(f"{ROOT}/").removeprefix(".venv/bin/")
+    return part.replace(f"{ROOT}/", "").removeprefix(".venv/bin/")
 
 
 def thermocline(*arguments: str, show: bool = False) -> str:
@@ -190,12 +195,9 @@ def main() -> int:
         print_results(
             workload, {(s, c): got for (w, s, c), got in outcomes.items() if w is workload}
         )
+    following = demo_predictions.Predictions(thermocline, WORK).show()
     print(f"\n{time.monotonic() - start:.0f} s in all; everything is in {WORK.relative_to(ROOT)}/")
-    print(
-        "next: . .venv/bin/activate && "
-        f"thermocline sites {shorten(WORKLOADS[0].command[0])} --profile "
-        f"{shorten(str(WORKLOADS[0].profile))}"
-    )
+    print(f"next: . .venv/bin/activate && {' '.join(map(shorten, following))}")
     return 0
 
 

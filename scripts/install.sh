@@ -17,14 +17,18 @@ for name in clang clang++ flang; do
     ln -sf ../../../bin/thermocline-clang "$top/lib/thermocline/bin/$name"
 done
 install -m 755 "$build"/lib/thermocline/*.so "$top/lib/thermocline/"
-install -m 755 "$build/lib/thermocline/thermocline-trace" "$top/lib/thermocline/"
+install -m 755 "$build/lib/thermocline/thermocline-trace" \
+    "$build/lib/thermocline/thermocline-simulator" "$build/lib/thermocline/thermocline-measure" \
+    "$top/lib/thermocline/"
 install -m 644 "$build"/lib/thermocline/*.a "$top/lib/thermocline/" # for -static
+mkdir -p "$top/include/thermocline"
+install -m 644 "$build"/include/thermocline/* "$top/include/thermocline/"
 # Python packages in an environment of their own, called with the prefix they belong to.
 python3 -m venv "$top/lib/thermocline/python"
 # From a copy: setuptools would otherwise put its own things into build/lib, which is ours.
 source=$(mktemp -d)
 trap 'rm -rf "$source"' EXIT
-cp -r pyproject.toml thermocline machines "$source"
+cp -r pyproject.toml thermocline machines workloads "$source"
 "$top/lib/thermocline/python/bin/python" -m pip install --quiet --disable-pip-version-check "$source"
 cat >"$top/bin/thermocline" <<END
 #!/bin/sh

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import debian_source
+from thermocline.measuring import debian_source
 
 ROOT = Path(__file__).resolve().parents[1]
 RECIPES = ROOT / "tests" / "real"
