@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from thermocline.profiles.model import Profile, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "tests" / "machines"
 GOLDEN = ROOT / "tests" / "golden"
+
+# How long an example takes says nothing on a machine that others use.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 MakeProfile = Callable[..., Profile]
 

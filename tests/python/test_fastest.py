@@ -104,7 +104,7 @@ def moments(draw: st.DrawFn, sites: list[Candidate]) -> dict[str, Floats]:
     return held
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(problems())
 def test_small_problems_are_solved_exactly(problem: tuple[list[Candidate], Memory]) -> None:
     sites, memory = problem
@@ -138,7 +138,7 @@ def test_a_problem_that_highs_presolve_gets_wrong() -> None:
     assert seconds(sites, memory, rows) == pytest.approx(best_whole(sites, memory), rel=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(problems())
 def test_sites_in_parts_are_never_slower(problem: tuple[list[Candidate], Memory]) -> None:
     sites, memory = problem
@@ -150,7 +150,7 @@ def test_sites_in_parts_are_never_slower(problem: tuple[list[Candidate], Memory]
     assert seconds(sites, split, rows) <= best_whole(sites, memory) * (1 + 1e-6)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(problems())
 def test_the_gap_of_rounding_is_proven(problem: tuple[list[Candidate], Memory]) -> None:
     sites, memory = problem

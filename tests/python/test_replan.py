@@ -72,7 +72,7 @@ def test_a_machine_whose_speed_is_unknown() -> None:
     assert planner.tier_of("hot") == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.lists(st.tuples(st.integers(0, 50), st.integers(0, 40)), min_size=4, max_size=4),

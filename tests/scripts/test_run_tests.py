@@ -45,6 +45,15 @@ def test_counts(runner: ModuleType, text: str, expected: tuple[int, int, int]) -
     assert (counts.passed, counts.failed, counts.skipped) == expected
 
 
+def test_what_passed_at_the_second_try_is_named(runner: ModuleType) -> None:
+    counts = runner.count(
+        "RERUN t.py::a\nPASSED t.py::a\nRERUN t.py::b[x y]\nFAILED t.py::b[x y] - assert 0\n"
+        "RERUN t.py::c\nERROR t.py::c\n1 failed, 1 passed, 1 error, 3 rerun in 0.48s\n"
+    )
+    assert counts.again == ["t.py::a"]
+    assert (counts.passed, counts.failed) == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("script", "status"),
     [
