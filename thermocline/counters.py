@@ -34,6 +34,38 @@ class Meter(Protocol):
 
 
 @dataclass(frozen=True)
+class Count:
+    """Of an event: scaled by perf to the whole run, from the share in which it was counted."""
+
+    value: float
+    share: float = 1.0
+
+
+def counts(answer: str) -> dict[str, Count]:
+    """From what `perf stat -x ';'` wrote, by event; several units' counts are added."""
+    found: dict[str, Count] = {}
+    for line in answer.splitlines():
+        fields = line.split(";")
+        if len(fields) < 3 or line.startswith("#"):
+            continue
+        # Where the kernel may not be counted perf says so with the name.
+        event = fields[2].lower().removesuffix(":u")
+        try:
+            value = float(fields[0])
+        except ValueError:
+            raise ThermoclineError(
+                f"perf did not count {one_line(event)}: {one_line(fields[0])}"
+            ) from None
+        try:
+            share = float(fields[4]) / 100
+        except (ValueError, IndexError):
+            share = 1.0
+        before = found.get(event, Count(0.0))
+        found[event] = Count(before.value + value, min(before.share, share))
+    return found
+
+
+@dataclass(frozen=True)
 class Events:
     """perf's events of one kind of memory's controllers; a count is so many bytes."""
 
@@ -59,23 +91,12 @@ class Events:
 
     def parse(self, answer: str) -> Bytes:
         """From what `perf stat -x ';'` wrote."""
-        counts: dict[str, float] = {}
-        for line in answer.splitlines():
-            fields = line.split(";")
-            if len(fields) < 3 or line.startswith("#"):
-                continue
-            event = fields[2].lower()
-            try:
-                counts[event] = counts.get(event, 0.0) + float(fields[0])
-            except ValueError:
-                raise ThermoclineError(
-                    f"perf did not count {one_line(event)}: {one_line(fields[0])}"
-                ) from None
-        missing = [event for event in (*self.read, *self.write) if event not in counts]
+        found = counts(answer)
+        missing = [event for event in (*self.read, *self.write) if event not in found]
         if missing:
             raise ThermoclineError(f"perf says nothing of {missing[0]}")
         read, write = (
-            round(sum(counts[event] for event in events) * self.bytes)
+            round(sum(found[event].value for event in events) * self.bytes)
             for events in (self.read, self.write)
         )
         return read, write

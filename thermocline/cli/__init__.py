@@ -22,6 +22,7 @@ from thermocline.cli import (
     simulate,
     sites,
     trace,
+    translation,
 )
 from thermocline.errors import ThermoclineError, one_line
 
@@ -48,6 +49,7 @@ app.command("run", context_settings=_PASS_ON)(run.run)
 app.add_typer(trace.app, name="trace")
 app.command("simulate", cls=simulate.WithCommand)(simulate.simulate)
 app.command("migrate", context_settings=_PASS_ON)(migrate.migrate)
+app.command("translation", context_settings=_PASS_ON)(translation.translation)
 app.command("reproduce")(reproduce.reproduce)
 app.command("auto", context_settings=_PASS_ON)(auto.auto)
 

@@ -50,7 +50,7 @@ def nothing_ran(
 
 def launch(
     command: Sequence[str],
-    config: Path,
+    config: Path | None,
     aside: bool = False,
     context: int | None = None,
     more: Mapping[str, str] | None = None,
@@ -58,11 +58,13 @@ def launch(
     """Runs the command; the terminal's Ctrl-C is the command's, other signals are passed on.
 
     `aside`: its output goes to stderr, because stdout is for our JSON alone.  `context`: of a
-    preloaded run.  `more`: environment that it gets besides.
+    preloaded run.  `more`: environment that it gets besides.  No `config`: none of our runtime.
     """
     if not command or not command[0]:
         raise Misuse("give the command to run after --")
-    environment = {**os.environ, **(more or {}), CONFIG_VARIABLE: str(config.absolute())}
+    environment = {**os.environ, **(more or {})}
+    if config is not None:
+        environment[CONFIG_VARIABLE] = str(config.absolute())
     if context is not None:
         preload.check(command)
         environment |= preload.environment()
