@@ -8,6 +8,7 @@
 #include "simulator/placement/policy.h"
 #include <functional>
 #include <optional>
+#include <queue>
 #include <unordered_map>
 #include <vector>
 
@@ -69,7 +70,9 @@ class Placement {
     }
 
     // --- Migration. ---
-    bool migrates() const { return rules_.epoch != 0 || rules_.threshold != 0; }
+    bool migrates() const {
+        return rules_.epoch != 0 || rules_.threshold != 0 || rules_.faults;
+    }
     const MigrationRules &rules() const { return rules_; }
 
     // Where a line of a page that has been touched is now; whether the page is being moved.
@@ -83,6 +86,7 @@ class Placement {
         const uint64_t page = address / page_bytes;
         const size_t at = slot(page);
         Use &use = uses_[at];
+        use.last = ++clock_;
         if (!use.listed && rules_.epoch != 0) {
             use.listed = 1;
             accessed_.push_back(page);
@@ -99,6 +103,15 @@ class Placement {
     // where they should be.
     bool begin(const Operation &operation, std::vector<PageCopy> &copies);
     void finish(const std::vector<PageCopy> &copies);
+
+    // Of policies with faults.
+    Step fault(uint64_t page, Ps now) { return policy_->fault(page, *this, now); }
+    void done(uint64_t about, Ps took) { policy_->done(about, took); }
+    void tick(Ps now) { policy_->tick(now); }
+    nlohmann::json policy_statistics() const;
+    // The page of tier 0 that was not accessed for the longest time, but for those from `first`
+    // up to `end` and those that are being moved.
+    std::optional<uint64_t> oldest(uint64_t first, uint64_t end);
 
     // For policies; in no order that means anything, the same in each run.
     std::optional<PageUse> use(uint64_t page) const;
@@ -120,14 +133,20 @@ class Placement {
         uint64_t node : 8 = 0;
     };
     struct Use {
+        uint64_t last = 0; // access, or arrival in its tier, by a count of both
         uint32_t accesses = 0;
-        uint32_t owner : 31 = 0;
+        uint32_t owner : 30 = 0;
         uint32_t listed : 1 = 0; // in accessed_
+        uint32_t queued : 1 = 0; // in by_age_
+    };
+    struct Age {
+        uint64_t last, page;
+        bool operator>(const Age &other) const { return last > other.last; }
     };
     uint32_t socket_for(const Touch &touch) {
         if (socket_ == in_turn) // policies deal pages to tiers in turn: a round to each socket
             return uint32_t(turn_++ / frames_.tiers() % sockets_);
-        return socket_ == toucher ? touch.socket : socket_;
+        return socket_ == toucher ? policy_->socket(touch, sockets_) : socket_;
     }
     size_t home(uint64_t page) const {
         return size_t(page * 0x9e3779b97f4a7c15 >> 20) & (table_.size() - 1);
@@ -148,9 +167,10 @@ class Placement {
     }
     PageUse use_of(size_t at) const {
         return {table_[at].page - 1, table_[at].node / sockets_, uses_[at].owner,
-                uses_[at].accesses};
+                uses_[at].accesses, table_[at].busy != 0};
     }
     size_t accessed_slot(size_t number) const;
+    void arrived(size_t at);
     size_t insert(const Touch &touch);
     void grow();
     void remove(size_t at);
@@ -169,6 +189,9 @@ class Placement {
     std::vector<Entry> table_; // open addressing, at most half full
     std::vector<Use> uses_;    // beside it, if pages migrate
     std::vector<uint64_t> reached_, accessed_;
+    uint64_t clock_ = 0;
+    // Pages of tier 0, each with an age that it had once: no less than its age now.
+    std::priority_queue<Age, std::vector<Age>, std::greater<>> by_age_;
     std::unordered_map<uint64_t, Place> given_back_; // pages that are not in the table: the last
     size_t used_ = 0;
     uint32_t sockets_, socket_; // whose memory is taken: see frames.h

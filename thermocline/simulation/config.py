@@ -230,6 +230,8 @@ def _placement(setting: Setting, scheme: Scheme, plan: Plan | None, hertz: int) 
     json["nonheap_tier"] = 0 if plan.nonheap_tier == "none" else plan.nonheap_tier
     json["sites"] = {site.key: site.tier for site in plan.sites}
     json["shares"] = {site.key: site.shares for site in plan.sites if site.shares}
+    if spread := [site.key for site in plan.sites if site.spread]:
+        json["spread"] = spread
     return json
 
 

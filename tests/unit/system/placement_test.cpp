@@ -215,6 +215,37 @@ TEST(a_tier_without_a_share_gets_nothing) {
         expect_eq(placement.find(page << 12, 0, 0, 0).node, 1u);
 }
 
+TEST(a_spread_site_goes_round_the_sockets_in_its_shares) {
+    // Threads of one socket touch all of it.  Nodes are tier * 2 + socket.
+    const nlohmann::json plan = {{"default_tier", 1},
+                                 {"shares", {{owners[0], {0.75, 0.25}}}},
+                                 {"spread", {owners[0], owners[1]}}};
+    Placement placement = make("guided", plan, {9000, 9000, 9000, 9000}, 2);
+    std::vector<int> pages(4);
+    for (uint64_t page = 0; page < 8000; page++)
+        pages[placement.find(page << 12, 0, 0, 1).node]++;
+    const std::vector<double> shares = {0.375, 0.375, 0.125, 0.125};
+    for (size_t node = 0; node < 4; node++)
+        if (std::abs(pages[node] - shares[node] * 8000) > 8)
+            check::fail(__FILE__, __LINE__, "uneven");
+    // The second site is whole, and the third is not spread.
+    std::vector<uint32_t> nodes;
+    for (uint64_t page = 0; page < 4; page++)
+        nodes.push_back(placement.find((page + 100'000) << 12, 1, 0, 1).node);
+    expect_true(nodes == std::vector<uint32_t>({2, 3, 2, 3}));
+    expect_eq(placement.find(uint64_t(1) << 40, 3, 0, 1).node, 3u);
+    expect_eq(placement.find((uint64_t(1) << 40) + 4096, 3, 0, 1).node, 3u);
+}
+
+TEST(a_spread_site_spills_on_all_sockets_at_once) {
+    const nlohmann::json plan = {
+        {"default_tier", 1}, {"sites", {{owners[0], 0}}}, {"spread", {owners[0]}}};
+    Placement placement = make("guided", plan, {500, 500, 4000, 4000}, 2);
+    for (uint64_t page = 0; page < 3000; page++)
+        expect_eq(placement.find(page << 12, 0, 0, 0).node, page % 2 + (page < 1000 ? 0 : 2));
+    expect_eq(placement.statistics().spilled[0], 2000u);
+}
+
 TEST(interleaving_deals_pages_by_weight) {
     Placement placement = make("interleave", {{"weights", {3, 1}}}, {1000, 1000});
     for (uint64_t page = 0; page < 400; page++)
