@@ -5,10 +5,12 @@ suite fails.  A suite that runs no test has failed.
 
 Suites in which whole programs, guests and the kernel race a clock try a failed test once more:
 a machine that stands still for seconds is no fault of ours.  The sum names what passed only then.
+What hangs fails: a test after ten minutes, a suite after half an hour.
 """
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -17,15 +19,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("THERMOCLINE_PREFIX", ROOT / "build"))
+SUITE_SECONDS = 1800
 LOGS = ROOT / "build" / "test-logs"
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no"]
+PYTEST += ["--timeout", "600", "--durations", "5"]
 # Two tries, the second a while later.
 TWICE = ["--reruns", "1", "--reruns-delay", "5", "-rfER"]
 
 
 def ctest(label: str) -> list[str]:
     # -j 2: the property tests use many threads of their own.
-    options = ["--output-on-failure", "--no-tests=error", "-j", "2"]
+    options = ["--output-on-failure", "--no-tests=error", "-j", "2", "--timeout", "600"]
     return ["ctest", "--test-dir", str(BUILD), "-L", f"^{label}$", *options]
 
 
@@ -80,10 +84,16 @@ def run(name: str) -> Counts:
     }
     log = LOGS / f"{name}.log"
     with log.open("w") as out:
-        status = subprocess.run(
+        suite = subprocess.Popen(
             SUITES[name], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
-            stdout=out, stderr=subprocess.STDOUT, check=False,
-        ).returncode  # fmt: skip
+            stdout=out, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        try:
+            status = suite.wait(SUITE_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(suite.pid, signal.SIGKILL)
+            status = suite.wait()
+            out.write(f"\nrun_tests: {name} ended after {SUITE_SECONDS} s\n")
     text = log.read_text(errors="replace")
     counts = count(text)
     if (status != 0 and counts.failed == 0) or counts.passed + counts.failed == 0:

@@ -66,7 +66,9 @@ def test_a_phase_is_followed(folder: Path, method: str) -> None:
     command = ["--plan", "p.plan", "--machine", "knl-7230", "--method", method, "--json"]
     (process,) = processes(folder, *command, "--", "./phases", "change")
     assert tiers(process) == [1, 0]
-    assert process["online"]["moves"] == 3  # the first up; it down and the second up
+    # The first up; it down and the second up.  Who is not let run for a while looks idle, and
+    # the two may change places once or twice more (seen once in 60 runs, by bursts).
+    assert 3 <= process["online"]["moves"] <= 7
     assert process["online"]["moved_bytes"] >= 3 * (8 << 20)
     assert process["fast_traffic_share"] > 0.3
 

@@ -76,6 +76,17 @@ def test_a_suite_fails_when_it_fails_or_runs_nothing(
     assert capsys.readouterr().out.splitlines()[-1].endswith("skipped")
 
 
+def test_a_suite_that_hangs_is_ended(
+    runner: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = "import time; print('3 passed in 0.10s', flush=True); time.sleep(100)"
+    monkeypatch.setattr(runner, "SUITES", {"one": [sys.executable, "-c", script]})
+    monkeypatch.setattr(runner, "SUITE_SECONDS", 2)
+    monkeypatch.setattr(sys, "argv", ["run_tests.py", "one"])
+    assert runner.main() == 1
+    assert "run_tests: one ended after 2 s" in capsys.readouterr().out
+
+
 def test_an_unknown_suite_is_misuse() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "scripts/run_tests.py", "nothing"],
