@@ -90,6 +90,43 @@ void Placement::settle(uint64_t page, const Place &place) {
     table_[at].frame = place.address;
     table_[at].busy = 0;
     uses_[at].accesses = 0;
+    arrived(at);
+}
+
+// The page has a frame of the tier where it is now.
+void Placement::arrived(size_t at) {
+    if (!rules_.faults)
+        return;
+    uses_[at].last = ++clock_;
+    if (table_[at].node < sockets_ && !uses_[at].queued) {
+        uses_[at].queued = 1;
+        by_age_.push({clock_, table_[at].page - 1});
+    }
+}
+
+std::optional<uint64_t> Placement::oldest(uint64_t first, uint64_t end) {
+    std::vector<Age> kept;
+    std::optional<uint64_t> found;
+    while (!found && !by_age_.empty()) {
+        Age age = by_age_.top();
+        by_age_.pop();
+        const size_t at = slot(age.page);
+        if (table_[at].page == 0 || table_[at].node >= sockets_) {
+            uses_[at].queued = 0; // gone; of a free entry it says nothing
+            continue;
+        }
+        if (uses_[at].last != age.last) { // used since
+            age.last = uses_[at].last;
+            by_age_.push(age);
+            continue;
+        }
+        kept.push_back(age);
+        if (!table_[at].busy && (age.page < first || age.page >= end))
+            found = age.page;
+    }
+    for (const Age &age : kept)
+        by_age_.push(age);
+    return found;
 }
 
 void Placement::finish(const std::vector<PageCopy> &copies) {

@@ -1,5 +1,6 @@
 #include "simulator/placement/placement.h"
 #include "simulator/memory/config.h"
+#include <nlohmann/json.hpp>
 
 namespace thermocline {
 
@@ -38,8 +39,10 @@ size_t Placement::insert(const Touch &touch) {
     table_[at].page = touch.page + 1;
     table_[at].frame = place.address;
     table_[at].node = place.node;
-    if (migrates())
+    if (migrates()) {
         uses_[at].owner = touch.owner;
+        arrived(at);
+    }
     return at;
 }
 
@@ -109,5 +112,7 @@ void Placement::grow() {
             uses_[at] = old_uses[i];
     }
 }
+
+nlohmann::json Placement::policy_statistics() const { return policy_->statistics(); }
 
 } // namespace thermocline

@@ -70,9 +70,7 @@ class Placement {
     }
 
     // --- Migration. ---
-    bool migrates() const {
-        return rules_.epoch != 0 || rules_.threshold != 0 || rules_.faults;
-    }
+    bool migrates() const { return rules_.epoch != 0 || rules_.threshold != 0 || rules_.faults; }
     const MigrationRules &rules() const { return rules_; }
 
     // Where a line of a page that has been touched is now; whether the page is being moved.
@@ -105,9 +103,8 @@ class Placement {
     void finish(const std::vector<PageCopy> &copies);
 
     // Of policies with faults.
-    Step fault(uint64_t page, Ps now) { return policy_->fault(page, *this, now); }
+    FaultStep fault(uint64_t page, Ps now) { return policy_->fault(page, *this, now); }
     void done(uint64_t about, Ps took) { policy_->done(about, took); }
-    void tick(Ps now) { policy_->tick(now); }
     nlohmann::json policy_statistics() const;
     // The page of tier 0 that was not accessed for the longest time, but for those from `first`
     // up to `end` and those that are being moved.

@@ -35,7 +35,7 @@ struct PageMove {
 using Operation = std::vector<PageMove>;
 
 // What the kernel does next for a page that was touched in far memory.
-struct Step {
+struct FaultStep {
     Operation operation; // empty: nothing until another one has ended
     Ps work = 0;         // the kernel's, before it copies
     Ps shootdown = 0;    // every core stands still so long
@@ -69,9 +69,8 @@ class PlacementPolicy {
     virtual std::vector<Operation> reached(const PageUse &, const Placement &) { return {}; }
 
     // Of policies with faults: asked again after each operation until the page is near.
-    virtual Step fault(uint64_t, Placement &, Ps) { return {}; }
-    virtual void done(uint64_t, Ps) {} // Step::about, and how long it took
-    virtual void tick(Ps) {}
+    virtual FaultStep fault(uint64_t, Placement &, Ps) { return {}; }
+    virtual void done(uint64_t, Ps) {}         // FaultStep::about, and how long it took
     virtual nlohmann::json statistics() const; // null, if there are none
 };
 

@@ -3,6 +3,7 @@
 #include "simulator/placement/guided.h"
 #include "simulator/placement/hma.h"
 #include "simulator/placement/interleave.h"
+#include "simulator/placement/migrate.h"
 #include "simulator/placement/one_tier.h"
 #include "simulator/placement/random_static.h"
 
@@ -21,9 +22,12 @@ constexpr struct {
     {"one-tier", make<OneTier>},    {"first-touch", make<OneTier>},
     {"random", make<RandomStatic>}, {"interleave", make<Interleave>},
     {"guided", make<Guided>},       {"hma", make<Hma>},
+    {"migrate", make<Migrate>},
 };
 
 } // namespace
+
+nlohmann::json PlacementPolicy::statistics() const { return nullptr; }
 
 std::unique_ptr<PlacementPolicy> make_policy(const std::string &name,
                                              const PolicyContext &context) {

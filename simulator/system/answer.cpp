@@ -134,8 +134,11 @@ Json programs_json(const SimulationConfig &config, const RunSummary &run) {
     return programs;
 }
 
-Json placement_json(const SimulationConfig &config, const MigrationStatistics &migrations) {
+Json placement_json(const SimulationConfig &config, const MigrationStatistics &migrations,
+                    const Json &policy) {
     Json json = {{"name", config.placement}};
+    if (!policy.is_null())
+        json["policy"] = policy;
     if (migrations.migrates)
         json["migration"] = {{"epoch_seconds", seconds(migrations.epoch)},
                              {"epochs", migrations.epochs},
@@ -144,7 +147,8 @@ Json placement_json(const SimulationConfig &config, const MigrationStatistics &m
                              {"refused_operations", migrations.refused},
                              {"forgotten_operations", migrations.forgotten},
                              {"held_requests", migrations.held},
-                             {"pause_seconds", seconds(migrations.paused)}};
+                             {"pause_seconds", seconds(migrations.paused)},
+                             {"serving_seconds", seconds(migrations.serving)}};
     return json;
 }
 
@@ -255,7 +259,7 @@ Json answer_json(const SimulationConfig &config, const RunSummary &run) {
             {"remote_lines", run.link_lines},
             {"tiers", std::move(tiers)},
             {"sites", sites_json(config, run)},
-            {"placement", placement_json(config, run.migrations)},
+            {"placement", placement_json(config, run.migrations, run.policy)},
             {"organisation", run.organisation},
             {"energy",
              {{"memory_joules", memory_joules},

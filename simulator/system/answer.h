@@ -32,7 +32,7 @@ struct RunSummary {
     std::vector<Statistics> memories;
     std::vector<std::string> owners;
     std::vector<uint32_t> first_owner, program_of; // of each program's owners; of each thread
-    nlohmann::json organisation;
+    nlohmann::json organisation, policy; // what they counted; of some policies null
 };
 nlohmann::json answer_json(const SimulationConfig &config, const RunSummary &run);
 

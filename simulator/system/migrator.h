@@ -9,15 +9,21 @@
 //
 // From 1 to 4 whoever asks memory for a line of these pages, or writes one back, waits.
 //
+// Of policies with faults each thread is its own copier: what it touched in far memory is brought
+// near by itself, one fault after the other, and every operation on the way is the policy's answer
+// to one question: what has to be done next for this page.
+//
 // `Machine` is the system:
 //   void copy(Demand, Ps at)            a line of a copier, read or written
 //   void pause(Ps at, Ps for_so_long)   all cores
 //   void release(Demand, line, Ps at)   what hold() kept
 #pragma once
+#include "simulator/memory/config.h"
 #include "simulator/organisation/demand.h"
 #include "simulator/placement/placement.h"
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 namespace thermocline {
 
@@ -30,6 +36,7 @@ struct MigrationStatistics {
     uint64_t forgotten = 0;             // not begun when the epoch, or the program, ended
     uint64_t held = 0;                  // reads and write-backs that had to wait
     Ps paused = 0;                      // each core
+    Ps serving = 0;                     // threads' time from a fault's beginning to its end
 };
 
 class Migrator {
@@ -39,9 +46,9 @@ class Migrator {
 
     // `least`: what the kernel's work takes at least, so that what is on its way to the old frame
     // gets there before its copying.
-    Migrator(Placement &placement, Ps least)
+    Migrator(Placement &placement, Ps least, size_t threads)
         : placement_(placement), rules_(placement.rules()), on_(placement.migrates()),
-          copiers_(on_ ? rules_.copiers : 0) {
+          least_(least), copiers_(on_ ? rules_.faults ? threads : rules_.copiers : 0) {
         rules_.operation = std::max(rules_.operation, least);
         epoch_end_ = rules_.epoch ? rules_.epoch : never;
         next_ = epoch_end_;
@@ -50,10 +57,13 @@ class Migrator {
     }
 
     bool on() const { return on_; }
+    bool faults() const { return rules_.faults; }
+    bool warm(uint64_t references) const { return references < rules_.warm; }
     Ps next() const { return next_; }
-    bool active() const { // pages are on their way
-        return std::any_of(copiers_.begin(), copiers_.end(),
-                           [](const Copier &each) { return each.state != Copier::idle; });
+    bool active() const { // pages are on their way, or have to be
+        return std::any_of(copiers_.begin(), copiers_.end(), [](const Copier &each) {
+            return each.state != Copier::idle || !each.faults.empty();
+        });
     }
     const MigrationStatistics &statistics() const { return statistics_; }
 
@@ -61,6 +71,26 @@ class Migrator {
     void hold(const Demand &demand, uint64_t line) {
         held_.push_back({demand, line});
         statistics_.held++;
+    }
+    // A thread touches a far page; its demand is held.
+    void fault(uint32_t thread, uint64_t page, Ps at) {
+        Copier &copier = copiers_[thread];
+        for (const Fault &each : copier.faults)
+            if (each.page == page)
+                return;
+        copier.faults.push_back({page, at});
+        look();
+    }
+    // The same before anything costs time.
+    void bring_at_once(uint64_t page, Ps at) {
+        std::vector<PageCopy> copies;
+        while (far(page)) {
+            const FaultStep step = placement_.fault(page, at);
+            if (step.operation.empty() || !placement_.begin(step.operation, copies))
+                no_room();
+            placement_.finish(copies);
+            placement_.done(step.about, step.work);
+        }
     }
     // A page has reached the threshold at that time.
     void wake(Ps at) {
@@ -96,9 +126,13 @@ class Migrator {
                 copy(copier, now, machine);
         }
         for (Copier &copier : copiers_)
-            if (copier.state == Copier::idle && now >= ready_)
+            if (copier.state == Copier::idle && rules_.faults)
+                serve(copier, now, machine);
+            else if (copier.state == Copier::idle && now >= ready_)
                 begin(copier, now, machine);
         look();
+        if (rules_.faults && next_ == never && !copying() && active())
+            no_room();
     }
 
     // A line has been read.
@@ -126,6 +160,10 @@ class Migrator {
     }
 
   private:
+    struct Fault {
+        uint64_t page;
+        Ps at;
+    };
     struct Copier {
         enum State { idle, working, copying, ending } state = idle;
         Ps at = never; // when it goes on, if that is known
@@ -134,6 +172,10 @@ class Migrator {
         uint64_t offset = 0; // in its page
         uint32_t on_way = 0;
         Ps latest = 0;
+        std::deque<Fault> faults; // of its thread
+        bool blocked = false;     // until another's operation has ended
+        Ps began = 0;
+        uint64_t about = 0;
     };
     struct Line { // on its way, or two that change places
         uint32_t copier, missing;
@@ -146,9 +188,48 @@ class Migrator {
         uint64_t line;
     };
 
+    bool asks(const Demand &demand) const {
+        return rules_.faults && !demand.write && demand.purpose == Purpose::demand;
+    }
     void add(std::vector<Operation> operations) {
         for (Operation &each : operations)
             queue_.push_back(std::move(each));
+    }
+
+    bool far(uint64_t page) const {
+        const std::optional<PageUse> use = placement_.use(page);
+        return use && use->tier != 0;
+    }
+    bool copying() const {
+        return std::any_of(copiers_.begin(), copiers_.end(),
+                           [](const Copier &each) { return each.state != Copier::idle; });
+    }
+    [[noreturn]] static void no_room() {
+        throw ConfigError("memory has no room for pages to move: give the machine more capacity");
+    }
+
+    // A thread's faults, one after the other, each in as many operations as it takes.
+    template <class Machine> void serve(Copier &copier, Ps now, Machine &machine) {
+        copier.blocked = false;
+        while (!copier.faults.empty() && copier.faults.front().at <= now) {
+            const Fault fault = copier.faults.front();
+            if (!far(fault.page)) { // and released when it came
+                copier.faults.pop_front();
+                continue;
+            }
+            copier.blocked = placement_.use(fault.page)->busy;
+            if (copier.blocked)
+                return;
+            const FaultStep step = placement_.fault(fault.page, now);
+            copier.blocked = step.operation.empty();
+            if (copier.blocked)
+                return;
+            if (!placement_.begin(step.operation, copier.copies))
+                no_room();
+            copier.about = step.about;
+            start(copier, now, step.work, step.shootdown, machine);
+            return;
+        }
     }
 
     template <class Machine> void begin(Copier &copier, Ps now, Machine &machine) {
@@ -159,15 +240,22 @@ class Migrator {
                 statistics_.refused++;
                 continue;
             }
-            statistics_.operations++;
-            for (const PageCopy &each : copier.copies)
-                statistics_.pages += each.other == PageCopy::no_page ? 1 : 2;
-            statistics_.paused += rules_.shootdown;
-            machine.pause(now, rules_.shootdown);
-            copier.state = Copier::working;
-            copier.at = now + rules_.operation;
+            start(copier, now, rules_.operation, rules_.shootdown, machine);
             return;
         }
+    }
+
+    template <class Machine>
+    void start(Copier &copier, Ps now, Ps work, Ps shootdown, Machine &machine) {
+        statistics_.operations++;
+        for (const PageCopy &each : copier.copies)
+            statistics_.pages += each.other == PageCopy::no_page ? 1 : 2;
+        statistics_.paused += shootdown;
+        if (shootdown > 0)
+            machine.pause(now, shootdown);
+        copier.state = Copier::working;
+        copier.began = now;
+        copier.at = now + std::max(work, least_);
     }
 
     template <class Machine> void copy(Copier &copier, Ps now, Machine &machine) {
@@ -220,10 +308,19 @@ class Migrator {
         placement_.finish(copier.copies);
         copier.state = Copier::idle;
         copier.at = never;
+        if (rules_.faults) {
+            placement_.done(copier.about, now - copier.began);
+            statistics_.serving += now - copier.began;
+        }
         size_t kept = 0;
         for (size_t i = 0; i < held_.size(); i++) {
             const Held each = held_[i];
-            if (placement_.look(each.line * memory_line_bytes).busy)
+            const uint64_t page = each.line * memory_line_bytes / page_bytes;
+            const bool busy = placement_.look(each.line * memory_line_bytes).busy;
+            const bool waits = !busy && asks(each.demand) && far(page);
+            if (waits) // went far while it was held
+                fault(each.demand.core, page, now);
+            if (busy || waits)
                 held_[kept++] = each;
             else
                 machine.release(each.demand, each.line, now);
@@ -238,6 +335,8 @@ class Migrator {
         for (const Copier &copier : copiers_) {
             next_ = std::min(next_, copier.at);
             idle |= copier.state == Copier::idle;
+            if (copier.state == Copier::idle && !copier.faults.empty() && !copier.blocked)
+                next_ = std::min(next_, copier.faults.front().at);
         }
         if (idle && !queue_.empty())
             next_ = std::min(next_, ready_);
@@ -246,6 +345,7 @@ class Migrator {
     Placement &placement_;
     MigrationRules rules_;
     const bool on_;
+    const Ps least_;
     std::vector<Copier> copiers_;
     std::vector<Line> lines_;
     std::vector<uint32_t> free_;

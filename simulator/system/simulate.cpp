@@ -67,6 +67,7 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
     summary.requests = system.router().requests();
     summary.link_lines = system.links().lines();
     for (const TraceThread &each : sources) {
+    summary.policy = placement.policy_statistics();
         summary.skipped += each.skipped();
         summary.budget_reached |= each.stopped();
     }

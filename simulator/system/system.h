@@ -45,8 +45,8 @@ template <class Source, template <class> class Organisation, class Memory> class
           prefetchers_(sources.size(), Prefetcher(prefetching(config))), placement_(placement),
           links_(config.link, config.sockets), router_(config.nodes, memories, config.sockets),
           organisation_(config.organisation, router_),
-          migrator_(placement, config.latency.back() + config.link.latency), threads_on_(cores),
-          schedule_(uint32_t(sources.size())), next_(memories.size(), never),
+          migrator_(placement, config.latency.back() + config.link.latency, sources.size()),
+          threads_on_(cores), schedule_(uint32_t(sources.size())), next_(memories.size(), never),
           memory_level_(uint32_t(config.levels.size())) {
         found_.found.resize(memory_level_ + 1);
         for (uint32_t core : cores)
@@ -194,7 +194,10 @@ template <class Source, template <class> class Organisation, class Memory> class
             core.pause(at, length);
     }
     void release(Demand demand, uint64_t line, Ps at) {
-        const Place place = placement_.look(line * memory_line_bytes).place;
+        const uint64_t address = line * memory_line_bytes;
+        // Under faults it is made again, and counts where the page is now.
+        const bool again = migrator_.faults() && !demand.write;
+        const Place place = (again ? placement_.count(address) : placement_.look(address)).place;
         demand.node = place.node;
         demand.address = place.address;
         if (!demand.write)
@@ -271,7 +274,7 @@ template <class Source, template <class> class Organisation, class Memory> class
         if (walks_ && Kept::holds(address)) [[unlikely]]
             return hand_kept(demand, at);
         if (migrator_.on() && placement_.touched(address)) [[unlikely]] {
-            const Placement::Where where =
+            Placement::Where where =
                 demand.write ? placement_.look(address) : placement_.count(address);
             if (placement_.reached())
                 migrator_.wake(at);
@@ -295,6 +298,8 @@ template <class Source, template <class> class Organisation, class Memory> class
         const bool buffer = address >= Kept::buffer;
         const KeptRegion &region = buffer ? config_.translation.buffer : config_.translation.tables;
         const uint64_t offset = address - (buffer ? Kept::buffer : Kept::first);
+            if (migrator_.faults() && faulted(demand, line, where, at))
+                return;
         if (offset >= region.bytes)
             throw ConfigError("page tables need more than the " + std::to_string(region.bytes) +
                               " bytes that are kept for them: give translation.tables more");
@@ -302,6 +307,22 @@ template <class Source, template <class> class Organisation, class Memory> class
     }
     void hand_kept(const Demand &demand, Ps at) {
         const uint32_t from = socket(demand.core), to = socket_of_node_[demand.node];
+    // Whether it waits until its page is near.  Prefetches don't: the hardware drops those that
+    // would fault, and here they read where the page is.
+    bool faulted(const Demand &demand, uint64_t line, Placement::Where &where, Ps at) {
+        const bool far = where.place.node >= config_.sockets;
+        if (where.busy || !far || demand.write || demand.purpose != Purpose::demand)
+            return false;
+        const uint64_t page = line * memory_line_bytes / page_bytes;
+        if (migrator_.warm(references())) {
+            migrator_.bring_at_once(page, at);
+            where = placement_.count(line * memory_line_bytes);
+            return false;
+        }
+        migrator_.hold(demand, line);
+        migrator_.fault(demand.core, page, at);
+        return true;
+    }
         Send send{demand.node, demand.address};
         if (!demand.write)
             send.token = uint64_t(1) << kept_shift | demand.token;

@@ -298,7 +298,7 @@ TEST(frames_lie_in_runs_that_are_strewn) {
 TEST(what_makes_no_sense_is_said_in_one_line) {
     expect_str(complaint("frist-touch", {}),
                "no placement 'frist-touch': there are one-tier, first-touch, random, interleave, "
-               "guided, hma");
+               "guided, hma, migrate");
     expect_str(complaint("one-tier", {{"tier", 2}}), "placement.tier: there is no tier 2");
     expect_true(complaint("interleave", {{"weights", {1}}}) != "");
     expect_true(complaint("interleave", {{"weights", {0, 0}}}) != "");
