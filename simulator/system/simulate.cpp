@@ -64,10 +64,10 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
     summary.caches = system.caches();
     summary.placement = placement.statistics();
     summary.migrations = system.migrations();
+    summary.policy = placement.policy_statistics();
     summary.requests = system.router().requests();
     summary.link_lines = system.links().lines();
     for (const TraceThread &each : sources) {
-    summary.policy = placement.policy_statistics();
         summary.skipped += each.skipped();
         summary.budget_reached |= each.stopped();
     }

@@ -278,6 +278,8 @@ template <class Source, template <class> class Organisation, class Memory> class
                 demand.write ? placement_.look(address) : placement_.count(address);
             if (placement_.reached())
                 migrator_.wake(at);
+            if (migrator_.faults() && faulted(demand, line, where, at))
+                return;
             if (where.busy)
                 return migrator_.hold(demand, line);
             demand.node = where.place.node;
@@ -285,28 +287,6 @@ template <class Source, template <class> class Organisation, class Memory> class
         }
         hand(demand, at);
     }
-    void hand(const Demand &demand, Ps at) {
-        const uint32_t from = socket(demand.core), to = socket_of_node_[demand.node];
-        organisation_.demand(demand,
-                             demand.write ? links_.carry(from, to, at) : links_.ask(from, to, at));
-    }
-
-    // What translation keeps to itself lies where no organisation knows of it.
-    static constexpr unsigned kept_shift = 62; // tokens' highest bits are 1 for such
-    Demand kept(uint32_t thread, uint32_t owner, uint64_t line) {
-        const uint64_t address = line * memory_line_bytes;
-        const bool buffer = address >= Kept::buffer;
-        const KeptRegion &region = buffer ? config_.translation.buffer : config_.translation.tables;
-        const uint64_t offset = address - (buffer ? Kept::buffer : Kept::first);
-            if (migrator_.faults() && faulted(demand, line, where, at))
-                return;
-        if (offset >= region.bytes)
-            throw ConfigError("page tables need more than the " + std::to_string(region.bytes) +
-                              " bytes that are kept for them: give translation.tables more");
-        return demand(thread, owner, no_static, {region.node, region.address + offset});
-    }
-    void hand_kept(const Demand &demand, Ps at) {
-        const uint32_t from = socket(demand.core), to = socket_of_node_[demand.node];
     // Whether it waits until its page is near.  Prefetches don't: the hardware drops those that
     // would fault, and here they read where the page is.
     bool faulted(const Demand &demand, uint64_t line, Placement::Where &where, Ps at) {
@@ -323,6 +303,26 @@ template <class Source, template <class> class Organisation, class Memory> class
         migrator_.fault(demand.core, page, at);
         return true;
     }
+    void hand(const Demand &demand, Ps at) {
+        const uint32_t from = socket(demand.core), to = socket_of_node_[demand.node];
+        organisation_.demand(demand,
+                             demand.write ? links_.carry(from, to, at) : links_.ask(from, to, at));
+    }
+
+    // What translation keeps to itself lies where no organisation knows of it.
+    static constexpr unsigned kept_shift = 62; // tokens' highest bits are 1 for such
+    Demand kept(uint32_t thread, uint32_t owner, uint64_t line) {
+        const uint64_t address = line * memory_line_bytes;
+        const bool buffer = address >= Kept::buffer;
+        const KeptRegion &region = buffer ? config_.translation.buffer : config_.translation.tables;
+        const uint64_t offset = address - (buffer ? Kept::buffer : Kept::first);
+        if (offset >= region.bytes)
+            throw ConfigError("page tables need more than the " + std::to_string(region.bytes) +
+                              " bytes that are kept for them: give translation.tables more");
+        return demand(thread, owner, no_static, {region.node, region.address + offset});
+    }
+    void hand_kept(const Demand &demand, Ps at) {
+        const uint32_t from = socket(demand.core), to = socket_of_node_[demand.node];
         Send send{demand.node, demand.address};
         if (!demand.write)
             send.token = uint64_t(1) << kept_shift | demand.token;
