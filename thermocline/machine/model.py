@@ -11,6 +11,7 @@ from thermocline.files import read_text
 from thermocline.machine import devices
 from thermocline.machine.curves import Curve
 from thermocline.machine.figures import Bandwidth, Bytes, Count, Frequency, JoulesPerBit, Seconds
+from thermocline.machine.migration import Migration
 from thermocline.machine.translation import Translation
 from thermocline.validation import Strict, first_problem
 
@@ -124,6 +125,7 @@ class Machine(Strict):
     cache: list[Cache] = Field(min_length=1)
     tier: list[Tier] = Field(min_length=1, max_length=8)
     translation: Translation | None = None  # TLBs; the simulator assumes some
+    migration: Migration | None = None  # of pages; the same
     measured: list[Curve] = Field(default=[], max_length=4096)  # by `machine measure`
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from thermocline import paths, toml_writer, units
 from thermocline.errors import Misuse
 from thermocline.machine import curves
 from thermocline.machine.figures import Figure
+from thermocline.machine.migration import Migration
 from thermocline.machine.model import Cache, Machine, Tier, load
 from thermocline.machine.translation import Buffer, Translation
 
@@ -115,6 +116,14 @@ def _translation(translation: Translation) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _migration(migration: Migration) -> str:
+    lines = ["\n[migration]"]
+    for name in sorted(migration.model_fields_set):
+        figure = getattr(migration, name)
+        lines.append(f"{name} = {_figure(figure, units.format_time(figure.value))}")
+    return "\n".join(lines) + "\n"
+
+
 def to_toml(machine: Machine) -> str:
     """The machine as a file's text."""
     head = toml_writer.pairs(
@@ -149,5 +158,6 @@ def to_toml(machine: Machine) -> str:
         + "".join(_cache(cache) for cache in machine.cache)
         + "".join(_tier(tier) for tier in machine.tier)
         + (_translation(machine.translation) if machine.translation else "")
+        + (_migration(machine.migration) if machine.migration else "")
         + "".join(curves.to_toml(curve) for curve in machine.measured)
     )

@@ -9,6 +9,7 @@ from thermocline.errors import Misuse
 from thermocline.machine.devices import Fidelity
 from thermocline.machine.figures import Count
 from thermocline.machine.memories import SimulatedMemory, memories, unloaded_ps
+from thermocline.machine.migration import Migration
 from thermocline.machine.model import Machine, Tier
 from thermocline.planning.model import Plan
 from thermocline.simulation import organisations, translation
@@ -41,6 +42,7 @@ class Setting:
     fidelity: Fidelity = "faithful"
     prefetcher: bool = True
     budget: int = 0  # references of each thread
+    warm: int = 0  # references before which pages migrate at no cost
     seed: int = 0
     whole: bool = False  # the machine isn't made smaller
     region: dict[str, Any] = field(default_factory=dict)
@@ -221,6 +223,10 @@ def _placement(setting: Setting, scheme: Scheme, plan: Plan | None, hertz: int) 
         whole = _EPOCH_CYCLES * 1e12 / hertz
         json.setdefault("epoch_ps", max(1_000_000, round(whole * _slice_share(setting))))
         json.setdefault("sweep_ps", round(_SWEEP_PS * min(1.0, json["epoch_ps"] / whole)))
+    if json["name"] == "migrate":
+        _migration(machine, json)
+        if setting.warm:
+            json["warm"] = setting.warm
     if scheme.placement.name == "interleave" and "weights" not in json:
         json["weights"] = _weights(machine)
     if plan is None or not scheme.guided:
@@ -233,6 +239,16 @@ def _placement(setting: Setting, scheme: Scheme, plan: Plan | None, hertz: int) 
     if spread := [site.key for site in plan.sites if site.spread]:
         json["spread"] = spread
     return json
+
+
+def _migration(machine: Machine, json: dict[str, Any]) -> None:
+    """What a chunk's move costs, where the scheme does not say it."""
+    costs = machine.migration or Migration()
+    for name in ("fault", "operation", "page", "shootdown"):
+        json.setdefault(f"{name}_ps", round(getattr(costs, name).value * 1e12))
+    near, far = (machine.tier[number].latency for number in (0, -1))
+    if near and far:
+        json["far_ps"] = max(0, round((far.value - near.value) * 1e12))
 
 
 def _check_plan(machine: Machine, scheme: Scheme, plan: Plan | None) -> None:

@@ -13,7 +13,7 @@ from thermocline.machine import configurations
 
 Option = str | float | int | list[int]
 
-PLACEMENTS = ("one-tier", "first-touch", "random", "interleave", "guided", "hma")
+PLACEMENTS = ("one-tier", "first-touch", "random", "interleave", "guided", "hma", "migrate")
 ORGANISATIONS = ("flat", "memory-cache", "alloy", "cameo", "pom", "silc-fm")
 # Near and far memory are one space in which the hardware swaps lines.
 SWAPPING = ("cameo", "pom", "silc-fm")
@@ -21,6 +21,10 @@ _OPTIONS = {
     "one-tier": ("tier", "socket"),
     "interleave": ("weights", "socket"),
     "hma": ("epoch", "bytes", "threshold", "start", "operation", "shootdown", "sweep", "copiers"),
+    "migrate": (
+        "policy", "used", "regions", "ratio", "sample", "execution", "fault", "operation", "page",
+        "shootdown",
+    ),
     "memory-cache": ("share", "lookup", "blocks"),
     "alloy": ("row_bytes", "predictor"),
     "cameo": ("prefetch", "predictor", "row_bytes", "entry_bytes", "split"),
@@ -32,9 +36,9 @@ _OPTIONS = {
 }  # fmt: skip
 _WHOLE = (
     "tier", "row_bytes", "threshold", "copiers", "prefetch", "entry_bytes", "cache_bytes", "ways",
-    "aging",
+    "aging", "regions",
 )  # fmt: skip
-_TIMES = ("epoch", "operation", "shootdown", "sweep")
+_TIMES = ("epoch", "operation", "shootdown", "sweep", "sample", "execution", "fault", "page")
 # What people call them.  all-fast is given as much near memory as the program touches.
 NICKNAMES = {
     "first-touch": "first-touch*flat",
@@ -44,6 +48,7 @@ NICKNAMES = {
     "random": "random*flat",
     "interleave": "interleave*flat",
     "hma": "hma*flat",
+    "migrate": "migrate*flat",
     "knl-cache": "one-tier:tier=1*memory-cache",
     "knl-hybrid": "first-touch*memory-cache:share=0.5",
     "memory-mode": "one-tier:tier=1*memory-cache",
@@ -192,5 +197,7 @@ _NUMBERS: dict[str, Callable[[str], Option]] = {
     **dict.fromkeys(_WHOLE, _whole),
     "share": float,
     "split": float,
+    "used": float,
+    "ratio": float,
     "weights": _weights,  # 3/1
 }
