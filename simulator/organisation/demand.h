@@ -5,7 +5,8 @@
 //       takes away what the operating system does not see
 //   Organisation(const OrganisationConfig &, Router &)
 //   void demand(const Demand &, Ps at)                 sends requests by router.send
-//   Answer completed(uint64_t token, Ps at)            one of them, a read, is done
+//   Answer completed(uint64_t token, Ps at)            one of them is done: a read, or a write with
+//                                                      a token, which its memory has taken
 // It is one file and one line in registry.h.
 #pragma once
 #include "simulator/memory/request.h"
@@ -40,7 +41,7 @@ struct Answer {
 struct Send {
     uint32_t node = 0;
     uint64_t address = 0;
-    uint64_t token = nobody; // of a read: the organisation's
+    uint64_t token = nobody; // the organisation's
     uint32_t bytes = memory_line_bytes;
     uint32_t owner = 0;
     bool write = false;

@@ -69,8 +69,9 @@ template <class Router> class NearCache {
     void direct(const Demand &demand, Ps at) {
         Job job;
         job.demand = demand;
+        job.demand.write = false; // it is sent here
         job.hit = true;
-        const uint64_t token = demand.write ? nobody : add(job) * 2;
+        const uint64_t token = demand.token == nobody ? nobody : add(job) * 2;
         router_.send({demand.node, demand.address, token, memory_line_bytes, demand.owner,
                       demand.write, demand.purpose},
                      at);
@@ -105,7 +106,9 @@ template <class Router> class NearCache {
         }
         // All that it asked for is here.
         free_.push_back(index);
-        if (job.hit || job.demand.write)
+        if (job.demand.write)
+            return {job.demand.token, at};
+        if (job.hit)
             return {};
         write_near(job, Purpose::migration, job.latest);
         return {job.demand.token, job.latest};

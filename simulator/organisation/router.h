@@ -45,7 +45,14 @@ template <class Memory> class Router {
 
     Ps next() const { return later_.empty() ? never : later_.front().at; }
     bool holds(uint32_t memory) const { return !held_[memory].empty(); }
-    bool quiet() const { return reads_ == 0 && later_.empty() && waiting_ == 0; }
+    bool quiet() const { return reads_ == 0 && later_.empty() && waiting_ == 0 && taken_.empty(); }
+
+    // Writes that somebody waits for, and that their memories have taken: done(token, at).
+    template <class Done> void tell_taken(Done done) {
+        for (size_t each = 0; each < taken_.size(); each++)
+            done(taken_[each].token, taken_[each].at);
+        taken_.clear();
+    }
 
     // Hands on all whose time has come; calls changed(memory) for each memory that got some.
     template <class Changed> void run(Ps now, Changed changed) {
@@ -145,6 +152,8 @@ template <class Memory> class Router {
         if (!memories_[memory].accepts(request))
             return false;
         memories_[memory].push(request);
+        if (send.write && send.token != nobody)
+            taken_.push_back({send.token, request.arrival});
         if (send.write)
             free_.push_back(index);
         return true;
@@ -159,7 +168,7 @@ template <class Memory> class Router {
     std::vector<uint32_t> free_;
     std::vector<Held> held_; // by memory
     std::vector<Ps> advanced_;
-    std::vector<Completion> completions_;
+    std::vector<Completion> completions_, taken_;
     std::vector<Histogram> latency_;
     std::vector<std::vector<TierUse>> use_; // by tier, then owner
     uint64_t order_ = 0, reads_ = 0, waiting_ = 0;

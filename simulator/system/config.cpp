@@ -18,6 +18,8 @@ void read_cpu(Object cpu, SimulationConfig &config) {
     core.window = uint32_t(cpu.number("window", 1, 1 << 16));
     core.outstanding = uint32_t(cpu.number("outstanding", 1, 1 << 12));
     core.store_buffer = uint32_t(cpu.number("store_buffer", 1, 1 << 12));
+    if (cpu.find("non_temporal_stores"))
+        config.system.non_temporal_stores = cpu.flag("non_temporal_stores");
     config.system.cores = uint32_t(cpu.number("cores", 1, max_cores));
     config.system.sockets = uint32_t(cpu.number_or("sockets", 1, 1, 64));
     if (config.system.cores % config.system.sockets)
@@ -152,6 +154,9 @@ SimulationConfig parse_simulation(const Json &json) {
     organisation.options = all.at("organisation");
     Object named(organisation.options, "organisation");
     config.organisation = named.text("name");
+    if (config.system.non_temporal_stores && config.organisation != "flat" &&
+        config.organisation != "memory-cache")
+        named.fail("name", "can't be with cpu.non_temporal_stores: flat and memory-cache can");
     organisation.sockets = config.system.sockets;
     organisation.node_bytes = config.frames.node_bytes;
     if (named.find("metadata_memory")) {

@@ -22,6 +22,7 @@ struct SystemConfig {
     std::vector<LevelConfig> levels;
     std::vector<Ps> latency; // of each level, from the load on
     PrefetcherConfig prefetcher;
+    bool non_temporal_stores = false; // stores of whole lines go past the caches
     LinkParameters link;
     std::vector<NodeConfig> nodes; // tier * sockets + socket
     OrganisationConfig organisation;
@@ -91,6 +92,8 @@ template <class Source, template <class> class Organisation, class Memory> class
                                 [&](uint64_t token, Ps at) { completed(token, at); });
                 look_at(memory);
             }
+            if (config_.non_temporal_stores)
+                router_.tell_taken([&](uint64_t token, Ps at) { completed(token, at); });
             if (events % 65536 == 0)
                 progress(references(), now_);
         }
@@ -134,6 +137,8 @@ template <class Source, template <class> class Organisation, class Memory> class
     }
 
     Access access(uint32_t thread, uint64_t line, const Reference &reference, Ps at) {
+        if (config_.non_temporal_stores && reference.store && covers(reference, line))
+            return past_caches(thread, line, reference, at);
         Writebacks writebacks;
         const uint32_t core = threads_on_[thread];
         const uint32_t level =
@@ -206,6 +211,21 @@ template <class Source, template <class> class Organisation, class Memory> class
     }
 
   private:
+    static bool covers(const Reference &reference, uint64_t line) {
+        const uint64_t begin = line * memory_line_bytes;
+        return reference.address <= begin &&
+               reference.address + reference.bytes >= begin + memory_line_bytes;
+    }
+    // A write that the core holds a buffer for until its memory has taken it.
+    Access past_caches(uint32_t thread, uint64_t line, const Reference &reference, Ps at) {
+        transfers_.settle(at);
+        Demand demand = this->demand(thread, line, reference.owner, reference.instruction);
+        demand.write = true;
+        demand.purpose = Purpose::writeback;
+        const uint32_t transfer = transfers_.add(line, demand);
+        transfers_[transfer].askers++;
+        return {memory_level_, transfer};
+    }
     Access missed(uint32_t thread, uint64_t line, const Reference &reference, uint32_t level,
                   const Writebacks &writebacks, Ps at) {
         transfers_.settle(at);
@@ -353,8 +373,9 @@ template <class Source, template <class> class Organisation, class Memory> class
         const uint32_t index = uint32_t(answer.token);
         const Demand &demand = transfers_[index].demand;
         const uint32_t node = answer.node == demanded_node ? demand.node : answer.node;
-        const Ps here = links_.carry(socket_of_node_[node], socket(demand.core),
-                                     answer.at + config_.nodes[node].path);
+        const uint32_t from = socket_of_node_[node], to = socket(demand.core);
+        const Ps here = demand.write ? links_.ask(from, to, answer.at)
+                                     : links_.carry(from, to, answer.at + config_.nodes[node].path);
         transfers_.arrives(index, here, [&](uint32_t thread, uint32_t fill) {
             if (fill & Walks<System>::waiter_bit)
                 return walks_->arrived(fill & ~Walks<System>::waiter_bit, here);

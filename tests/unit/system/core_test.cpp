@@ -237,3 +237,26 @@ TEST(a_line_that_another_core_waits_for_is_asked_for_once) {
     run(machine, {{load(0)}, {load(8, 40)}},
         [](auto &, auto &memories, auto &) { expect_eq(memories[0].seen.size(), 2u); });
 }
+
+TEST(non_temporal_stores_read_nothing_and_wait_for_memory_to_take_them) {
+    TestMachine machine;
+    machine.memory_gap = 5000;
+    machine.queue = 4;
+    machine.config.non_temporal_stores = true;
+    std::vector<ListedReference> list;
+    for (uint64_t line = 0; line < 1000; line++) {
+        list.push_back(store(line * 64));
+        list.back().reference.bytes = line % 2 ? 64 : 8; // parts of lines go through the caches
+    }
+    run(machine, {list}, [&](auto &system, auto &memories, auto &) {
+        uint64_t reads = 0, whole = 0;
+        for (const Request &request : memories[0].seen) {
+            reads += !request.write;
+            whole += request.write && request.address / 64 % 2;
+        }
+        expect_eq(reads, 500u);
+        expect_eq(whole, 500u);
+        // All but what is under way at the end has been taken.
+        expect_le((1000 - 4 - 2 * 16) * machine.memory_gap, system.time());
+    });
+}

@@ -177,6 +177,17 @@ TEST(hybrid_mode_leaves_a_part_of_near_memory_to_the_system) {
     expect_true(alone.sent() == std::multiset<Sent>({{0, 4096, 64, false}, {0, 4096, 64, true}}));
 }
 
+TEST(a_write_that_somebody_waits_for_is_answered_once_it_is_known_where_it_goes) {
+    Alone<MemoryCache> alone(config(4096 * 8));
+    Demand demand;
+    demand.node = 1;
+    demand.address = 4096;
+    demand.write = true;
+    demand.token = 7;
+    expect_eq(alone.serve(demand), near_latency);
+    expect_true(alone.sent() == std::multiset<Sent>({{0, 4096, 64, false}, {0, 4096, 64, true}}));
+}
+
 TEST(an_alloy_cache_sends_what_a_plain_model_sends) {
     for (const std::string predictor : {"serial", "parallel", "map-i"}) {
         const uint64_t near = 2048 * 20;
