@@ -49,6 +49,7 @@ void send_full(StreamBuffer &b) {
     uint64_t references = b.header.records;
     send_records(b);
     stream_windows_turn(references);
+    stream_pages_look(false);
     stream_unlock();
 }
 
@@ -96,6 +97,7 @@ void group_at(Recorder &r, uintptr_t address, const Description &d, uint64_t clo
 
 void begin(uint64_t budget) {
     stream_windows_start(budget);
+    stream_pages_start();
     static const char meta[] = "{\"producer\": \"thermocline\", \"instructions\": \"IR\"}";
     stream_send(TC_RAW_META, meta, sizeof meta - 1, 1);
     stream_functions_announce();
@@ -194,6 +196,8 @@ void stream_end() {
     stream_lock();
     for (StreamBuffer *b = stream.buffers; b && stream_on; b = b->next)
         send_records(*b);
+    if (stream_on)
+        stream_pages_look(true);
     static tc_raw_thread_end ends[TC_RAW_MAX_PAYLOAD / sizeof(tc_raw_thread_end)];
     uint32_t count = 0;
     for (StreamBuffer *b = stream.buffers; b && count < sizeof ends / sizeof *ends; b = b->next)

@@ -107,4 +107,9 @@ void stream_windows_look();
 // With the lock held.  So many more references were recorded (or passed, while none is open).
 void stream_windows_turn(uint64_t references);
 
+// --- Page sizes: stream_pages.cpp. ---
+void stream_pages_start();
+// With the lock held: tells of large pages, if it is time.
+void stream_pages_look(bool at_end);
+
 } // namespace tc

@@ -2,7 +2,7 @@
 # it, so the part they call may use none.
 set(trace_recorder_sources
   trace/recorder.cpp trace/record.cpp trace/owners.cpp trace/tier_traffic.cpp trace/levels.cpp
-  trace/stream.cpp trace/stream_tables.cpp trace/stream_windows.cpp trace/stream_functions.cpp trace/stream_blocks.cpp trace/stream_socket.cpp)
+  trace/stream.cpp trace/stream_tables.cpp trace/stream_windows.cpp trace/stream_functions.cpp trace/stream_blocks.cpp trace/stream_pages.cpp trace/stream_socket.cpp)
 set_source_files_properties(${trace_recorder_sources} PROPERTIES
   COMPILE_OPTIONS "-mgeneral-regs-only;-fno-builtin;-fno-lto")
 set(trace_vector_sources trace/levels_avx2.cpp trace/levels_avx512.cpp)

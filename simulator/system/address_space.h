@@ -7,14 +7,25 @@
 #include "simulator/memory/config.h"
 #include <algorithm>
 #include <unordered_map>
+#include <vector>
 
 namespace thermocline {
 
-// How many blocks all programs have.
+// The blocks that all programs have, and where each comes from.
 struct AddressBlocks {
     static constexpr unsigned bits = 30;
     static constexpr uint64_t most = uint64_t(1) << (CacheLine::line_bits + 6 - bits);
-    uint64_t used = 0;
+    static constexpr uint64_t mask = (uint64_t(1) << bits) - 1;
+    struct Origin {
+        uint64_t block, turn;
+    };
+    std::vector<Origin> origins;
+
+    // The program's own address, of one that was made of it.
+    uint64_t original(uint64_t address) const {
+        const Origin &origin = origins[address >> bits];
+        return origin.block << bits | ((address - origin.turn) & mask);
+    }
 };
 
 class AddressSpace {
@@ -25,9 +36,10 @@ class AddressSpace {
     uint64_t map(uint64_t address) {
         const uint64_t block = address >> AddressBlocks::bits;
         if (block != last_) {
-            const auto [found, fresh] = blocks_.try_emplace(block, all_.used);
-            all_.used += fresh;
-            if (all_.used > AddressBlocks::most)
+            const auto [found, fresh] = blocks_.try_emplace(block, all_.origins.size());
+            if (fresh)
+                all_.origins.push_back({block, turn_});
+            if (all_.origins.size() > AddressBlocks::most)
                 throw ConfigError("the programs' addresses are spread too far to be kept apart");
             last_ = block;
             base_ = found->second << AddressBlocks::bits;
@@ -48,7 +60,7 @@ class AddressSpace {
     }
 
   private:
-    static constexpr uint64_t mask = (uint64_t(1) << AddressBlocks::bits) - 1;
+    static constexpr uint64_t mask = AddressBlocks::mask;
     AddressBlocks &all_;
     const uint64_t turn_;
     std::unordered_map<uint64_t, uint64_t> blocks_;

@@ -4,11 +4,12 @@
 #include "simulator/placement/random.h"
 #include "simulator/system/simulation.h"
 #include "simulator/system/trace_thread.h"
+#include "simulator/translation/page.h"
 #include <memory>
 
 namespace thermocline {
 
-class Programs {
+class Programs final : public RecordedPages {
   public:
     // Throws ConfigError or TraceError.
     explicit Programs(const SimulationConfig &config) : config_(config) {
@@ -40,6 +41,16 @@ class Programs {
     bool cut_off() const {
         return std::any_of(traces_.begin(), traces_.end(),
                            [](const auto &each) { return each->cut_off(); });
+    }
+
+    // A stream says it when it is too late, as sizes can't change.
+    // By the middle of its region: programs that share a machine are turned by small pages, so that
+    // a large one of theirs need not be aligned here.
+    bool large(uint64_t address, uint32_t program) const override {
+        const uint64_t middle = (address >> page_bits(1) << page_bits(1)) + (1 << 20);
+        return traces_[program]->index() &&
+               traces_[program]->tables().large.contains(
+                   spaces_.empty() ? middle : blocks_.original(middle));
     }
 
     std::vector<TraceThread> sources(Placement &placement) {

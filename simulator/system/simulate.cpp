@@ -38,6 +38,9 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
     for (size_t thread = 0; thread < programs.threads(); thread++)
         system_config.translation.spaces.push_back(programs.program_of(thread));
 
+    if (system_config.translation.recorded_pages)
+        system_config.translation.pages.recorded = &programs;
+
     FramesConfig frames = config.frames;
     Organisation<Router<Memory>>::reserve(system_config.organisation, frames.node_bytes);
     Placement placement(

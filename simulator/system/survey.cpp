@@ -1,6 +1,7 @@
 #include "simulator/system/survey.h"
 #include "simulator/placement/frames.h"
 #include "simulator/trace/reader.h"
+#include <algorithm>
 #include <unordered_set>
 
 namespace thermocline {
@@ -10,6 +11,7 @@ nlohmann::json survey(const std::string &path, const Region &region) {
     while (trace.advance()) // a stream's threads are known at its end
         ;
     std::unordered_set<uint64_t> pages;
+    const LargePages &large = trace.tables().large;
     uint64_t references = 0, instructions = 0, last = UINT64_MAX;
     const std::vector<uint32_t> threads = trace.threads();
     for (uint32_t thread : threads) {
@@ -27,10 +29,16 @@ nlohmann::json survey(const std::string &path, const Region &region) {
             }
         }
     }
-    return {{"threads", threads.size()},    {"references", references},
-            {"instructions", instructions}, {"touched_bytes", pages.size() * page_bytes},
-            {"cut_off", trace.cut_off()},   {"owners", trace.tables().owners},
-            {"meta", trace.tables().meta}};
+    const auto in_large = std::count_if(pages.begin(), pages.end(), [&](uint64_t page) {
+        return large.contains(page * page_bytes);
+    });
+    nlohmann::json large_bytes; // null: nobody looked, or a stream, which says it too late
+    if (trace.index() && trace.tables().pages_known)
+        large_bytes = uint64_t(in_large) * page_bytes;
+    return {{"threads", threads.size()},       {"references", references},
+            {"instructions", instructions},    {"touched_bytes", pages.size() * page_bytes},
+            {"large_bytes", large_bytes},      {"cut_off", trace.cut_off()},
+            {"owners", trace.tables().owners}, {"meta", trace.tables().meta}};
 }
 
 } // namespace thermocline

@@ -52,6 +52,8 @@ TranslationConfig parse_translation(const Json &all, const SimulationConfig &con
     made.nested = mode == "nested";
     made.levels = unsigned(json.number("levels", 4, PageTables::most_levels));
     made.pages.large = json.real("large_share", 0, 1);
+    if (json.find("recorded_pages"))
+        made.recorded_pages = json.flag("recorded_pages");
     made.pages.huge = json.real("huge_share", 0, 1);
     made.pages.seed = config.frames.seed;
     unsigned size = 0;

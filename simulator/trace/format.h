@@ -26,8 +26,9 @@ enum class ChunkKind : uint16_t {
     window,
     end,
     index,
+    pages,
 };
-constexpr uint16_t chunk_kinds = 8;
+constexpr uint16_t chunk_kinds = 9;
 
 struct FileHead {
     char magic[8] = {'T', 'C', 'T', 'R', 'A', 'C', 'E', '\n'};

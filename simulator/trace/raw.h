@@ -24,7 +24,9 @@ enum tc_raw_chunk_kind {
     TC_RAW_FUNCTIONS = 4, /* rows of the table of functions that enter and leave name */
     TC_RAW_RECORDS = 5,   /* of one thread, in its order */
     TC_RAW_WINDOW = 6,    /* a sampling window has ended: struct tc_raw_window */
-    TC_RAW_END = 7        /* the program has ended: struct tc_raw_thread_end, one a thread */
+    TC_RAW_END = 7,       /* the program has ended: struct tc_raw_thread_end, one a thread */
+    TC_RAW_PAGES = 9      /* ranges that were found in pages of 2 MiB: struct tc_raw_pages, or none.
+                             Each chunk adds to the ones before.  8 is the trace file's own */
 };
 
 struct tc_raw_header {
@@ -109,7 +111,13 @@ struct tc_raw_thread_end {
     uint64_t dropped;      /* references that were lost without a window's saying so */
 };
 
+struct tc_raw_pages {
+    uint64_t address, bytes; /* multiples of 2 MiB */
+};
+#define TC_RAW_LARGE_PAGE (1u << 21)
+
 #ifdef __cplusplus
+static_assert(sizeof(tc_raw_pages) == 16);
 static_assert(sizeof(tc_raw_header) == 64 && sizeof(tc_raw_record) == 24);
 static_assert(sizeof(tc_raw_static) == 20 && sizeof(tc_raw_name) == 4);
 static_assert(sizeof(tc_raw_table) == 16 && sizeof(tc_raw_window) == 32);

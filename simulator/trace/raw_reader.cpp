@@ -51,8 +51,10 @@ bool RawReader::next() {
         fail("is a recording of version " + std::to_string(header_.version) +
              ", which this thermocline does not read");
     const uint64_t record_bytes = header_.kind == TC_RAW_RECORDS ? sizeof(tc_raw_record) : 0;
-    if (header_.kind < TC_RAW_META || header_.kind > TC_RAW_END ||
-        header_.bytes > TC_RAW_MAX_PAYLOAD || header_.reserved[0] || header_.reserved[1] ||
+    const bool known =
+        (header_.kind >= TC_RAW_META && header_.kind <= TC_RAW_END) || header_.kind == TC_RAW_PAGES;
+    if (!known || header_.bytes > TC_RAW_MAX_PAYLOAD || header_.reserved[0] ||
+        header_.reserved[1] ||
         (record_bytes &&
          (header_.bytes != header_.records * record_bytes || header_.end_ns < header_.begin_ns)))
         fail("is damaged");

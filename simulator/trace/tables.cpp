@@ -1,6 +1,7 @@
 // Tables are read from streams that may be damaged or hostile: every count and offset is
 // checked against the payload before anything is changed.
 #include "simulator/trace/tables.h"
+#include <algorithm>
 #include <cstring>
 
 namespace thermocline {
@@ -107,6 +108,49 @@ void Tables::add_names(Bytes payload, std::vector<std::string> &names, const cha
     std::move(added.begin(), added.end(), names.begin() + table.head.first);
 }
 
+bool LargePages::contains(uint64_t address) const {
+    const auto after =
+        std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                         [](uint64_t at, const Range &range) { return at < range.from; });
+    return after != ranges_.begin() && address < std::prev(after)->to;
+}
+
+uint64_t LargePages::bytes() const {
+    uint64_t sum = 0;
+    for (const Range &range : ranges_)
+        sum += range.to - range.from;
+    return sum;
+}
+
+void LargePages::add(std::vector<Range> more) {
+    more.insert(more.end(), ranges_.begin(), ranges_.end());
+    std::sort(more.begin(), more.end(),
+              [](const Range &a, const Range &b) { return a.from < b.from; });
+    ranges_.clear();
+    for (const Range &range : more)
+        if (!ranges_.empty() && range.from <= ranges_.back().to)
+            ranges_.back().to = std::max(ranges_.back().to, range.to);
+        else
+            ranges_.push_back(range);
+}
+
+void Tables::add_pages(Bytes payload, uint32_t records) {
+    constexpr uint64_t end_of_addresses = uint64_t(1) << 57;
+    constexpr size_t most_ranges = size_t(1) << 20;
+    const auto rows = rows_of<tc_raw_pages>(payload, records, "large pages");
+    std::vector<LargePages::Range> added;
+    for (const tc_raw_pages &row : rows) {
+        if (row.address % TC_RAW_LARGE_PAGE || row.bytes % TC_RAW_LARGE_PAGE || row.bytes == 0 ||
+            row.address >= end_of_addresses || row.bytes > end_of_addresses - row.address)
+            throw TraceError("the trace's table of large pages is damaged: record it again");
+        added.push_back({row.address, row.address + row.bytes});
+    }
+    if (large.ranges().size() + added.size() > most_ranges)
+        throw TraceError("the trace has more ranges of large pages than can be kept");
+    large.add(std::move(added));
+    pages_known = true;
+}
+
 void Tables::add(ChunkKind kind, uint32_t records, Bytes payload) {
     switch (kind) {
     case ChunkKind::meta: {
@@ -132,6 +176,9 @@ void Tables::add(ChunkKind kind, uint32_t records, Bytes payload) {
     case ChunkKind::end:
         ends = rows_of<tc_raw_thread_end>(payload, records, "threads");
         ended = true;
+        break;
+    case ChunkKind::pages:
+        add_pages(payload, records);
         break;
     default:
         throw TraceError("a chunk of the trace is no table: record it again");

@@ -11,7 +11,23 @@
 
 namespace thermocline {
 
-static_assert(int(ChunkKind::records) == TC_RAW_RECORDS && int(ChunkKind::end) == TC_RAW_END);
+static_assert(int(ChunkKind::records) == TC_RAW_RECORDS && int(ChunkKind::end) == TC_RAW_END &&
+              int(ChunkKind::pages) == TC_RAW_PAGES);
+
+// Which addresses were found in pages of 2 MiB: ranges in ascending order, apart from each other.
+class LargePages {
+  public:
+    struct Range {
+        uint64_t from, to;
+    };
+    bool contains(uint64_t address) const;
+    uint64_t bytes() const;
+    const std::vector<Range> &ranges() const { return ranges_; }
+    void add(std::vector<Range>); // in any order
+
+  private:
+    std::vector<Range> ranges_;
+};
 
 class Tables {
   public:
@@ -21,8 +37,10 @@ class Tables {
     std::vector<std::string> owners, functions;
     std::vector<tc_raw_window> windows;
     std::vector<tc_raw_thread_end> ends;
-    bool ended = false;   // the program said how it ended
-    uint64_t version = 0; // grows with each table that is added
+    LargePages large;
+    bool pages_known = false; // somebody looked: `large` is all there was
+    bool ended = false;       // the program said how it ended
+    uint64_t version = 0;     // grows with each table that is added
 
     // A table's chunk, as the raw stream and the trace file both have it.  Throws TraceError,
     // and then has changed nothing.
@@ -38,6 +56,7 @@ class Tables {
 
   private:
     void add_statics(Bytes);
+    void add_pages(Bytes, uint32_t records);
     void add_names(Bytes, std::vector<std::string> &, const char *what);
 
     std::string strings_ = std::string(1, '\0');

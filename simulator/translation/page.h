@@ -24,15 +24,26 @@ struct Page {
     }
 };
 
-// How large the page of an address is: a policy, by aligned regions that are drawn by the seed.
-// Shares are of the address space.
+// Where a recorded program had pages of 2 MiB.
+class RecordedPages {
+  public:
+    virtual ~RecordedPages() = default;
+    // The same for all addresses of an aligned region of 2 MiB.
+    virtual bool large(uint64_t address, uint32_t space) const = 0;
+};
+
+// How large the page of an address is: as recorded, or a policy, by aligned regions that are drawn
+// by the seed.  Shares are of the address space.
 struct PageSizes {
     double large = 0, huge = 0; // shares of 2 MiB regions, and of 1 GiB regions
     uint64_t seed = 0;
+    const RecordedPages *recorded = nullptr; // in place of `large`
 
     unsigned of(uint64_t address, uint32_t space) const {
         if (huge > 0 && drawn(address >> page_bits(2), space, 2) < huge)
             return 2;
+        if (recorded)
+            return recorded->large(address, space) ? 1 : 0;
         return large > 0 && drawn(address >> page_bits(1), space, 1) < large ? 1 : 0;
     }
 

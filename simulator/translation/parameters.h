@@ -18,7 +18,8 @@ struct KeptRegion {
 
 struct TranslationConfig {
     bool on = false, nested = false;
-    unsigned levels = 4; // of page tables, guests' and hosts'
+    unsigned levels = 4;         // of page tables, guests' and hosts'
+    bool recorded_pages = false; // `pages.recorded` is to be what the traces say
     PageSizes pages;
     std::array<BufferConfig, page_sizes> first; // private, one of each page size
     BufferConfig second, second_huge;           // 4 KiB and 2 MiB pages; 1 GiB pages

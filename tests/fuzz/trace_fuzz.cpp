@@ -63,6 +63,8 @@ static void read_chunks(Bytes bytes) {
     while (bytes.size() >= 4) {
         ChunkHeader header;
         header.kind = ChunkKind(bytes[0] % (chunk_kinds - 1) + 1);
+        if (header.kind == ChunkKind::index) // which is not among the others
+            header.kind = ChunkKind::pages;
         header.thread = bytes[1] & 3;
         header.first_instruction = bytes[1] >> 2;
         header.records = bytes[2];

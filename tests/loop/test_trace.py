@@ -360,3 +360,42 @@ def test_a_program_that_is_not_annotated_leaves_no_trace(tmp_path: Path) -> None
     assert not list(tmp_path.glob("*.trace"))
     done = call(BIN / "thermocline", "trace", "--budget", "x", "--", "true", cwd=tmp_path, status=2)
     assert "--budget" in done.stderr
+
+
+HUGE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+enum { large = 2 << 20, n = 8 };
+int main(void) {
+    char *block = aligned_alloc(large, (size_t)n * large);
+    madvise(block, (size_t)n * large, MADV_HUGEPAGE);
+    for (long i = 0; i < (long)n * large; i += 512)
+        block[i]++;
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char line[256];
+    unsigned long from, to, kib, huge = 0;
+    int here = 0;
+    while (fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+            here = from < (unsigned long)block + n * large && to > (unsigned long)block;
+        if (here && sscanf(line, "AnonHugePages: %lu kB", &kib) == 1)
+            huge += kib << 10;
+    }
+    printf("%lu\n", huge);
+    return block[0] == 2;
+}
+"""
+
+
+def test_where_pages_are_large_is_recorded(tmp_path: Path) -> None:
+    """The kernel's word of the program's own block, from within, is what the trace tells."""
+    (tmp_path / "huge.c").write_text(HUGE)
+    call("thermocline-clang", "-O2", "huge.c", "-o", "huge", cwd=tmp_path)
+    done = call(
+        BIN / "thermocline", "trace", "-o", "huge.trace", "--", tmp_path / "huge", cwd=tmp_path
+    )
+    found = answer("trace", "info", "huge.trace", "--count", "--json", cwd=tmp_path)
+    if "touched_large_bytes" not in found:
+        pytest.skip("this kernel has no PAGEMAP_SCAN")
+    assert found["touched_large_bytes"] == int(done.stdout.split()[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MAGIC, VERSION, MAX_RECORDS, RECORD_BYTES = 0x57524354, 1, 2000, 24
-META, STATICS, OWNERS, RECORDS, END = 1, 2, 3, 5, 7
+META, STATICS, OWNERS, RECORDS, END, PAGES = 1, 2, 3, 5, 7, 9
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,12 @@ def write(
     threads: Sequence[Sequence[Ref]],
     owners: Sequence[str],
     producers: Sequence[Sequence[int]] = ((),),
+    large: Sequence[tuple[int, int]] | None = None,
 ) -> Path:
-    """A whole stream; `producers` of each static instruction."""
+    """A whole stream; `producers` of each static instruction.
+
+    `large`: addresses and bytes that were in pages of 2 MiB; None: nobody looked.
+    """
     packed = [
         b"".join(
             struct.pack(
@@ -66,7 +70,7 @@ def write(
         for references in threads
     ]
     steps = [[r.gap + 1 for r in references] for references in threads]
-    path.write_bytes(_stream(packed, steps, owners, producers))
+    path.write_bytes(_stream(packed, steps, owners, producers, large))
     return path
 
 
@@ -81,10 +85,14 @@ def _stream(
     steps: Sequence[Sequence[int]],
     owners: Sequence[str],
     producers: Sequence[Sequence[int]],
+    large: Sequence[tuple[int, int]] | None = None,
 ) -> bytes:
     out = [_chunk(META, json.dumps({"command": ["./a.out"]}).encode(), 1)]
     out.append(_chunk(STATICS, _statics(producers), len(producers)))
     out.append(_chunk(OWNERS, _names(owners), len(owners)))
+    if large is not None:
+        rows = b"".join(struct.pack("<QQ", *each) for each in large)
+        out.append(_chunk(PAGES, rows, len(large)))
     ends = b""
     for thread, (records, mine) in enumerate(zip(threads, steps, strict=True)):
         executed = 0

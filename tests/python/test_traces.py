@@ -32,11 +32,11 @@ def references(count: int, seed: int = 1) -> list[Ref]:
     return refs
 
 
-def collected(path: Path, *threads: list[Ref]) -> Path:
-    raw = write(path / "raw", list(threads), OWNERS, producers=((), (0,)))
+def collected(path: Path, *threads: list[Ref], large: list[tuple[int, int]] | None = None) -> Path:
+    raw = write(path / "raw", list(threads), OWNERS, producers=((), (0,)), large=large)
     with raw.open("rb") as stream:
         done = subprocess.run(
-            [traces.tool(), "collect", "-o", path / "a.trace"],
+            [traces.tool(), "collect", "--force", "-o", path / "a.trace"],
             stdin=stream,
             capture_output=True,
             text=True,
@@ -59,6 +59,37 @@ def test_info_counts_by_owner(tmp_path: Path) -> None:
     text = ok(tmp_path, "trace", "info", "a.trace", "--count")
     assert "20600 references" in text
     assert "a.out!f@x.c:1:2" in text
+
+
+def test_info_tells_large_pages(tmp_path: Path) -> None:
+    refs = [Ref((1 << 30) + 4096 * page) for page in range(2048)]  # 8 MiB
+    large = [((1 << 30) + (6 << 20), 4 << 20), (1 << 40, 2 << 20), ((1 << 30) + (2 << 20), 2 << 20)]
+    collected(tmp_path, refs, large=large)
+    found = answer(ok(tmp_path, "trace", "info", "a.trace", "--json"))
+    assert found["large_page_bytes"] == 8 << 20
+    found = answer(ok(tmp_path, "trace", "info", "a.trace", "--count", "--json"))
+    assert (found["touched_bytes"], found["touched_large_bytes"]) == (8 << 20, 4 << 20)
+    assert found["references_in_large_pages"] == 1024
+    assert "4 MiB of the 8 MiB that are referred to (50.0 %)" in ok(
+        tmp_path, "trace", "info", "a.trace", "--count"
+    )
+    collected(tmp_path, refs)  # by a recorder that does not look
+    assert "pages of 2 MiB: not recorded" in ok(tmp_path, "trace", "info", "a.trace")
+    collected(tmp_path, refs, large=[])
+    assert "pages of 2 MiB: 0 B of the" in ok(tmp_path, "trace", "info", "a.trace")
+
+
+@pytest.mark.parametrize("rows", [[(4096, 2 << 20)], [(0, 4096)], [(1 << 57, 2 << 20)], [(0, 0)]])
+def test_a_damaged_table_of_large_pages_is_said(
+    tmp_path: Path, rows: list[tuple[int, int]]
+) -> None:
+    raw = write(tmp_path / "raw", [references(10)], OWNERS, ((), (0,)), large=rows)
+    done = subprocess.run(
+        [traces.tool(), "collect", "-o", tmp_path / "a.trace"], stdin=raw.open("rb"),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "table of large pages is damaged" in done.stderr
 
 
 def test_a_live_pipe_is_collected(tmp_path: Path) -> None:

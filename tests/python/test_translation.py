@@ -1,12 +1,14 @@
 """`thermocline simulate --translation`, with the native simulator and traces written here."""
 
 import random
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from thermocline import traces
 from thermocline.errors import BadFile, Misuse
 from thermocline.machine import model, store
 from thermocline.simulation import translation
@@ -83,6 +85,32 @@ def test_large_pages_need_shorter_walks(tmp_path: Path) -> None:
     assert large["most_walk_references"] == 3
     assert large["first"][0]["lookups"] == 0
     assert large["walks"] == 8  # 4000 pages are in eight regions of 2 MiB, and all fit
+
+
+def test_pages_are_as_large_as_recorded(tmp_path: Path) -> None:
+    # Ten regions of 2 MiB, of which the second to the fifth were a page each.
+    base = 1 << 32
+    refs = [Ref(base + PAGE * page) for page in range(5120)] * 2
+    raw = write(tmp_path / "raw", [refs], ["a.out!f@a.c:1"], large=[(base + (2 << 20), 8 << 20)])
+    with raw.open("rb") as stream:
+        subprocess.run([traces.tool(), "collect", "-o", tmp_path / "t"], stdin=stream, check=True)
+    words = (*MACHINE, "--translation", "native", "--json")
+
+    def lookups(name: str, *more: str) -> list[int]:
+        found = rows(ok(tmp_path, "simulate", name, *words, *more))["baseline"]["translation"]
+        return [each["lookups"] for each in found["first"]]
+
+    assert lookups("t") == [2 * 6 * 512, 2 * 4 * 512, 0]
+    assert lookups("t", "--large-pages", "0%") == [2 * 10 * 512, 0, 0]
+    assert lookups("t", "--large-pages", "100%") == [0, 2 * 10 * 512, 0]
+    # Programs that share a machine keep their sizes, but for a region at each end.
+    small, large, _ = lookups("t+t")
+    assert small + large == 4 * 5120
+    assert abs(large - 4 * 4 * 512) <= 4 * 512
+    said = call(tmp_path, "simulate", "t", *words[:-1]).stderr
+    assert "pages as recorded: 40.0 % of what the trace touches" in said
+    write(tmp_path / "old", [refs], ["a.out!f@a.c:1"])
+    assert "does not say how large" in call(tmp_path, "simulate", "old", *words[:-1]).stderr
 
 
 def test_several_programs_have_spaces_of_their_own(tmp_path: Path) -> None:

@@ -103,8 +103,12 @@ def simulate(
         ),
     ] = "baseline",
     large_pages: Annotated[
-        str, typer.Option("--large-pages", help="Share of memory in pages of 2 MiB: 40%.")
-    ] = "0%",
+        str,
+        typer.Option(
+            "--large-pages",
+            help="Pages of 2 MiB: where the recorded run had them, or a share of memory: 40%.",
+        ),
+    ] = "recorded",
     huge_pages: Annotated[
         str, typer.Option("--huge-pages", help="Share of memory in pages of 1 GiB.")
     ] = "0%",

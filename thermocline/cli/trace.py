@@ -271,6 +271,22 @@ def _print(found: dict[str, Any], count: bool) -> None:
         f"instructions, {found['dependent_instructions']} with addresses from loads; "
         f"{len(found['windows'])} sampling windows"
     )
+    if "touched_large_bytes" in found:
+        touched, references = found["touched_bytes"], found["references"]
+        print(
+            f"pages of 2 MiB: {units.format_bytes(found['touched_large_bytes'])} of the "
+            f"{units.format_bytes(touched)} that are referred to "
+            f"({units.format_share(found['touched_large_bytes'] / max(touched, 1))}), "
+            f"{units.format_share(found['references_in_large_pages'] / max(references, 1))} of "
+            "references"
+        )
+    elif "large_page_bytes" in found:
+        print(
+            f"pages of 2 MiB: {units.format_bytes(found['large_page_bytes'])} of the process's "
+            "memory at one time or another (--count tells the share of what it refers to)"
+        )
+    else:
+        print("pages of 2 MiB: not recorded")
     meta = found["meta"]
     if isinstance(meta.get("unknown"), list):
         output.note(f"imported: it can't say {', '.join(map(str, meta['unknown']))}")

@@ -5,6 +5,7 @@ from typing import Any
 from thermocline import units
 from thermocline.cli import output
 from thermocline.cli.simulated import Shown, relative, show_notes
+from thermocline.simulation import translation
 from thermocline.simulation.comparison import Answer
 
 
@@ -35,7 +36,15 @@ def show(shown: Shown) -> None:
         rows.append(row + _cells(answer, shown))
     output.table(columns, rows)
     print()
+    for said in dict.fromkeys(_page_sizes(answer) for answer in answers):
+        if said:
+            output.note(said)
     show_notes(shown)
+
+
+def _page_sizes(answer: Answer) -> str:
+    choice = answer.row.choice
+    return translation.page_sizes(choice, answer.row.trace.survey) if choice else ""
 
 
 def _levels(answer: Answer) -> list[str]:

@@ -54,6 +54,7 @@ class Row:
     configured: config.Configured
     faithful: dict[str, Any] | None  # of a screening row: the same by faithful timing
     alone: Sequence[dict[str, Any]] = ()  # of programs together, if asked: each by itself
+    choice: translation.Choice | None = None  # of translating addresses
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,7 @@ def _row(
         configured=replace(configured, json=shared),
         faithful=faithful,
         alone=programs.alone(shared) if alone and "traces" in shared else (),
+        choice=setting.translation,
     )
 
 

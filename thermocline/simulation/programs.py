@@ -24,6 +24,8 @@ def merged(paths: Sequence[Path], surveys: Sequence[dict[str, Any]]) -> dict[str
         name: sum(each[name] for each in surveys)
         for name in ("threads", "references", "instructions", "touched_bytes")
     }
+    large = [each.get("large_bytes") for each in surveys]
+    whole["large_bytes"] = None if None in large else sum(large)
     whole["cut_off"] = any(each["cut_off"] for each in surveys)
     whole["owners"] = [owner for each in surveys for owner in each["owners"]]
     whole["meta"] = surveys[0]["meta"]

@@ -10,6 +10,7 @@ from thermocline.machine.translation import Buffer, Translation
 
 PAGE = 4096
 Mode = Literal["native", "nested"]
+RECORDED = "recorded"  # pages of 2 MiB where the recorded run had them
 _BUFFER_BYTES = 16 * 2**20  # Ryoo 2017, section 7.2.5
 _BUFFER_LIMIT = 4 * 2**30
 # Memory beside the program's for page tables: enough unless pages are strewn singly.
@@ -50,14 +51,17 @@ class Choice:
 
     mode: Mode
     last: LastLevel
-    large_share: float = 0.0  # of 2 MiB regions
+    large_share: float | None = 0.0  # of 2 MiB regions; None: as the trace has them
     huge_share: float = 0.0  # of 1 GiB regions
 
 
 def choices(mode: str | None, tlbs: str, large: str, huge: str) -> list[Choice]:
-    """Reads the command line's options; none of a simulation without translation."""
+    """Reads the command line's options; none of a simulation without translation.
+
+    `large` may be RECORDED.
+    """
     if mode is None:
-        if (tlbs, large, huge) != ("baseline", "0%", "0%"):
+        if (tlbs, large, huge) != ("baseline", RECORDED, "0%"):
             raise Misuse("--tlb and page sizes are of --translation: add native or nested")
         return []
     if mode not in ("native", "nested"):
@@ -69,9 +73,10 @@ def choices(mode: str | None, tlbs: str, large: str, huge: str) -> list[Choice]:
     for name in names:
         if names.count(name) > 1:
             raise Misuse(f"--tlb names {name!r} twice")
-    shares = [_share(text, option) for text, option in ((large, "large"), (huge, "huge"))]
+    large_share = None if large == RECORDED else _share(large, "large")
+    huge_share = _share(huge, "huge")
     made: Mode = "nested" if mode == "nested" else "native"
-    return [Choice(made, last, *shares) for last in chosen]
+    return [Choice(made, last, large_share, huge_share) for last in chosen]
 
 
 def parse(text: str) -> LastLevel:
@@ -123,6 +128,22 @@ def _share(text: str, option: str) -> float:
     return value
 
 
+def page_sizes(choice: Choice, survey: dict[str, Any]) -> str:
+    """Where a simulation's page sizes come from, for people; nothing to say if they were chosen."""
+    if choice.large_share is not None:
+        return ""
+    large, touched = survey.get("large_bytes"), survey["touched_bytes"]
+    if large is None:
+        return (
+            "the trace does not say how large pages were: all have 4 KiB"
+            " (--large-pages 40% has shares)"
+        )
+    return (
+        f"pages as recorded: {units.format_share(large / touched)} of what the trace touches in"
+        " pages of 2 MiB"
+    )
+
+
 def kept_bytes(choice: Choice | None, touched_bytes: int, tiers: int) -> list[int]:
     """Memory of each tier beside what the program has: a buffer in tier 0, tables in the last."""
     kept = [0] * tiers
@@ -157,7 +178,8 @@ def configuration(
     return {
         "mode": choice.mode,
         "levels": made.levels,
-        "large_share": choice.large_share,
+        "large_share": choice.large_share or 0.0,
+        "recorded_pages": choice.large_share is None,
         "huge_share": choice.huge_share,
         "first": [_buffer(each) for each in made.first],
         "second": _buffer(made.second),

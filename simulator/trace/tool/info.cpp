@@ -1,12 +1,15 @@
 // A trace in numbers, from its index; with `count`, from every record.
 #include "simulator/trace/tool/info.h"
 #include <filesystem>
+#include <unordered_set>
 
 namespace thermocline {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr uint64_t page_bytes = 4096;
 
 struct ThreadNumbers {
     uint64_t references = 0, chunks = 0, begin_ns = UINT64_MAX, end_ns = 0;
@@ -27,6 +30,8 @@ void count_records(TraceReader &trace, Json &answer) {
     const Tables &tables = trace.tables();
     std::vector<OwnerNumbers> numbers(tables.owners.size());
     std::vector<uint64_t> executed(tables.statics.size());
+    std::unordered_set<uint64_t> pages;
+    uint64_t in_large = 0;
     for (uint32_t thread : trace.threads())
         while (const Reference *r = trace.cursor(thread).next()) {
             if (r->event == TraceEvent::allocate)
@@ -34,6 +39,8 @@ void count_records(TraceReader &trace, Json &answer) {
             if (r->event != TraceEvent::reference)
                 continue;
             OwnerNumbers &owner = numbers[r->owner];
+            in_large += tables.large.contains(r->address);
+            pages.insert(r->address / page_bytes);
             (r->store ? owner.stores : owner.loads)++;
             (r->store ? owner.store_bytes : owner.load_bytes) += r->bytes;
             if (r->instruction != no_static)
@@ -54,6 +61,14 @@ void count_records(TraceReader &trace, Json &answer) {
                                 {"bytes", row.bytes},
                                 {"dependent", row.producers > 0},
                                 {"references", executed[i]}});
+    }
+    if (tables.pages_known) {
+        uint64_t large = 0;
+        for (uint64_t page : pages)
+            large += tables.large.contains(page * page_bytes) ? page_bytes : 0;
+        answer["touched_bytes"] = pages.size() * page_bytes;
+        answer["touched_large_bytes"] = large;
+        answer["references_in_large_pages"] = in_large;
     }
     answer["owners"] = owners;
     answer["instructions"] = instructions;
@@ -120,6 +135,8 @@ Json describe(TraceReader &trace, bool count) {
         {"windows", windows},
         {"meta", tables.meta},
     };
+    if (tables.pages_known)
+        answer["large_page_bytes"] = tables.large.bytes();
     if (count)
         count_records(trace, answer);
     else

@@ -21,6 +21,7 @@ TEST(equal_addresses_of_programs_differ_and_a_programs_own_stay_apart) {
                 const uint64_t mapped = spaces[program].map(address);
                 expect_eq(mapped % page_bytes, address % page_bytes);
                 expect_lt(mapped, uint64_t(1) << 47);
+                expect_eq(blocks.original(mapped), address);
                 const auto found = seen.try_emplace(mapped, program, address).first;
                 expect_eq(found->second.first, program);
                 expect_eq(found->second.second, address);

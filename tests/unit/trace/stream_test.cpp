@@ -3,10 +3,14 @@
 #include "check.h"
 #include "config.h"
 #include "simulator/trace/reader.h"
+#include "sites/pagemap_scan.h"
 #include "stand_ins.h"
 #include "trace/recorder.h"
 #include "trace/stream.h"
+#include <cerrno>
+#include <fcntl.h>
 #include <random>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
@@ -278,6 +282,56 @@ TEST(blocks_and_pages_are_told_in_order) {
             seen += std::to_string(reference->address - base) + " ";
         }
     expect_str(seen, "0 16 block gone back 8 24 ");
+}
+
+// What the kernel says of a mapping; independent of the scan.
+static bool is_huge(const void *mapping) {
+    FILE *smaps = fopen("/proc/self/smaps", "r");
+    char line[256], wanted[32];
+    snprintf(wanted, sizeof wanted, "%lx-", reinterpret_cast<unsigned long>(mapping));
+    unsigned long kib = 0;
+    for (bool here = false; fgets(line, sizeof line, smaps);) {
+        if (strchr(line, '-') && strchr(line, '-') < strchr(line, ' '))
+            here = strncmp(line, wanted, strlen(wanted)) == 0;
+        if (here && sscanf(line, "AnonHugePages: %lu kB", &kib) == 1)
+            break;
+    }
+    fclose(smaps);
+    return kib > 0;
+}
+
+TEST(large_pages_are_told) {
+    constexpr size_t large = TC_RAW_LARGE_PAGE;
+    std::string directory = check::make_directory();
+    Collector collector(directory);
+    tc_recorder *r = start(collector, 1000000);
+    char *mapped = static_cast<char *>(
+        mmap(nullptr, 3 * large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char *page = mapped + (large - reinterpret_cast<uintptr_t>(mapped) % large) % large;
+    char *small = page + large;
+    madvise(small, large, MADV_NOHUGEPAGE);
+    madvise(page, large, MADV_HUGEPAGE);
+    for (size_t at = 0; at < 2 * large; at += 4096)
+        page[at] = 1;
+    tc_record_load(r, page, 8);
+    tc::trace_end();
+    // The kernel may have had no large page for us.
+    const bool huge = is_huge(page);
+    TraceReader trace(collector.wait());
+    while (trace.advance())
+        ;
+    const thermocline::Tables &tables = trace.tables();
+    PmScanArg arg{};
+    arg.size = sizeof arg;
+    const int pagemap = open("/proc/self/pagemap", O_RDONLY);
+    const bool scans = ioctl(pagemap, pagemap_scan, &arg) >= 0 || errno != ENOTTY;
+    close(pagemap);
+    expect_eq(tables.pages_known, scans);
+    if (scans) {
+        expect_eq(tables.large.contains(reinterpret_cast<uint64_t>(page) + large / 2), huge);
+        expect_true(!tables.large.contains(reinterpret_cast<uint64_t>(small)));
+    }
+    munmap(mapped, 3 * large);
 }
 
 TEST(a_collector_that_goes_away_ends_the_recording_only) {

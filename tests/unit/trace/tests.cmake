@@ -2,7 +2,7 @@
 set(trace ${CMAKE_CURRENT_SOURCE_DIR}/../../runtime/trace)
 set(trace_recorder ${trace}/recorder.cpp ${trace}/record.cpp ${trace}/owners.cpp
   ${trace}/levels.cpp ${trace}/stream.cpp ${trace}/stream_tables.cpp
-  ${trace}/stream_windows.cpp ${trace}/stream_functions.cpp ${trace}/stream_blocks.cpp ${trace}/stream_socket.cpp)
+  ${trace}/stream_windows.cpp ${trace}/stream_functions.cpp ${trace}/stream_blocks.cpp ${trace}/stream_pages.cpp ${trace}/stream_socket.cpp)
 set_source_files_properties(${trace_recorder} PROPERTIES COMPILE_OPTIONS
   "-mgeneral-regs-only;-fno-builtin;-fno-sanitize=all;-fno-exceptions")
 set(trace_vectors ${trace}/levels_avx2.cpp ${trace}/levels_avx512.cpp)
