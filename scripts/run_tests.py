@@ -41,6 +41,7 @@ SUITES: dict[str, list[str]] = {
     "wrapper": [*PYTEST, "tests/wrapper"],
     "python": [*PYTEST, "tests/python", "tests/scripts"],
     "workloads": [*PYTEST, *TWICE, "tests/workloads"],
+    "browser": [*PYTEST, *TWICE, "tests/browser"],
     "loop": [*PYTEST, *TWICE, "tests/loop"],
     "twonode": [*PYTEST, *TWICE, "tests/twonode"],
 }

@@ -17,6 +17,7 @@ from thermocline.cli import (
     migrate,
     plan,
     profile,
+    report,
     reproduce,
     run,
     simulate,
@@ -50,6 +51,7 @@ app.add_typer(trace.app, name="trace")
 app.command("simulate", cls=simulate.WithCommand)(simulate.simulate)
 app.command("migrate", context_settings=_PASS_ON)(migrate.migrate)
 app.command("translation", context_settings=_PASS_ON)(translation.translation)
+app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("auto", context_settings=_PASS_ON)(auto.auto)
 

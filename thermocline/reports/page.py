@@ -1,0 +1,130 @@
+"""The report as one HTML file that needs nothing else: no network, no other files."""
+
+import base64
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+from thermocline import __version__, files, units
+from thermocline.errors import ThermoclineError
+from thermocline.reports import figures
+from thermocline.reports.figure import DARK, LIGHT
+from thermocline.reports.headline import sentences
+from thermocline.reports.sites import excerpts, rows
+from thermocline.reports.study import Study
+
+MISSING = "the page needs more of Python: pip install 'thermocline[report]'"
+REPLANNED = ("hotset", "thermos")  # which page.js knows too
+
+
+def html(study: Study, sources: Sequence[Path] = ()) -> str:
+    """The page.  `sources`: folders in which sites' source files are looked for."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ThermoclineError(MISSING) from error
+    # Everything that came from outside is escaped; what is marked safe below is ours.
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(_ours("page.html"))
+    table_script, table_style = _table_library()
+    profile = study.profile
+    return template.render(
+        study=study,
+        figures=figures(study),
+        sentences=sentences(study),
+        facts=_facts(study),
+        data=_embedded(_data(study, sources)),
+        replan=bool(profile and study.plan and study.room),
+        style=table_style + _ours("page.css"),
+        script=_ours("replan.js") + _ours("page.js"),
+        drawing=_drawing_library(),
+        table=base64.b64encode(table_script.encode()).decode(),
+        version=__version__,
+    )
+
+
+def _facts(study: Study) -> list[tuple[str, str]]:
+    """What was measured, and how."""
+    profile = study.profile
+    if profile is None:
+        return []
+    machine = study.machine
+    return [
+        ("command", " ".join(profile.command)),
+        ("profiled by", profile.method + ("" if profile.complete else ", and cut short")),
+        ("ran for", units.format_duration(profile.wall_seconds)),
+        ("memory traffic", units.format_bytes(profile.traffic_bytes)),
+        ("peak resident", units.format_bytes(profile.peak_resident_bytes)),
+        ("not of the heap", units.format_bytes(profile.nonheap_bytes)),
+        ("sites", str(len(profile.heap))),
+        *([("machine", machine.name)] if machine else []),
+        *([("other inputs", ", ".join(study.others))] if study.others else []),
+    ]
+
+
+def _data(study: Study, sources: Sequence[Path]) -> dict[str, Any]:
+    table = rows(study)
+    plan, profile = study.plan, study.profile
+    found = excerpts([row["position"] for row in table], sources)
+    strategy = plan.strategy if plan and plan.strategy in REPLANNED else REPLANNED[-1]
+    return {
+        "sites": table,
+        "excerpts": {position: asdict(excerpt) for position, excerpt in found.items()},
+        "figures": [
+            {"name": figure.name, "spec": figure.spec, "language": figure.language}
+            for figure in figures(study)
+        ],
+        "looks": {"light": LIGHT, "dark": DARK},
+        "traffic": profile.traffic_bytes if profile else 0,
+        "room": study.room,
+        "strategy": strategy,
+        "planned_by": plan.strategy if plan else "",
+        "fast": study.fast,
+    }
+
+
+def _embedded(data: object) -> str:
+    """JSON inside a script element: nothing in it can end the element."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _ours(name: str) -> str:
+    return resources.files("thermocline.reports").joinpath(name).read_text(encoding="utf-8")
+
+
+def _table_library() -> tuple[str, str]:
+    """DataTables, as itables ships it: script and style."""
+    try:
+        folder = resources.files("itables").joinpath("html")
+        return tuple(
+            folder.joinpath(f"dt_bundle.{kind}").read_text(encoding="utf-8")
+            for kind in ("js", "css")
+        )  # type: ignore[return-value]
+    except (ModuleNotFoundError, FileNotFoundError) as error:
+        raise ThermoclineError(MISSING) from error
+
+
+def _drawing_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script; bundling takes a second, so it is kept."""
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ThermoclineError(MISSING) from error
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "thermocline"
+    kept = base / f"vega-{metadata.version('vl-convert-python')}.js"
+    if kept.is_file():
+        return kept.read_text(encoding="utf-8")
+    # In a script element, as everything is here: "</script" would end it.
+    text: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace(
+        "</script", "<\\/script"
+    )
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        files.write_text(kept, text, force=True)
+    except (OSError, ThermoclineError):
+        pass  # next time again
+    return text

@@ -1,0 +1,33 @@
+"""The report's figures as PNG files."""
+
+import io
+import json
+from pathlib import Path
+
+from thermocline.errors import ThermoclineError
+from thermocline.reports import figures
+from thermocline.reports.figure import PAPER
+from thermocline.reports.page import MISSING
+from thermocline.reports.study import Study
+
+PIXELS_PER_POINT = 2
+
+
+def write(study: Study, folder: Path) -> list[Path]:
+    """One file for each figure, into a folder that is made if it isn't there."""
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ThermoclineError(MISSING) from error
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for figure in figures(study):
+        spec = json.loads(json.dumps(figure.spec))
+        spec["config"] = PAPER
+        draw = vl_convert.vega_to_png if figure.language == "vega" else vl_convert.vegalite_to_png
+        path = folder / f"{figure.name}.png"
+        aside = folder / f".{figure.name}.png.part"
+        aside.write_bytes(io.BytesIO(draw(spec, scale=PIXELS_PER_POINT)).getbuffer())
+        aside.replace(path)
+        written.append(path)
+    return written
