@@ -234,11 +234,16 @@ Json answer_json(const SimulationConfig &config, const RunSummary &run) {
     Json tiers = tiers_json(config, run, memory_joules);
     memory_joules += own_joules(config, run);
     const double core_joules = config.core_watts * double(run.cores.size()) * time;
+    Json timeline = Json::array();
+    for (const auto &[references, at] : run.timeline)
+        timeline.push_back({references, seconds(at)});
     Json notes = Json::array();
     if (run.cut_off)
         notes.push_back("the trace was cut off: what follows its last whole chunk is missing");
     if (run.budget_reached)
-        notes.push_back("the budget of references was reached before the trace's end");
+        notes.push_back(config.limit && run.time >= config.limit
+                            ? "the limit of time was reached before the trace's end"
+                            : "the budget of references was reached before the trace's end");
     if (run.migrations.migrates)
         notes.push_back(migration_note(config, run.migrations));
     if (config.memories[0].fidelity == Fidelity::screening)
@@ -246,6 +251,7 @@ Json answer_json(const SimulationConfig &config, const RunSummary &run) {
     return {{"format", "thermocline-simulation"},
             {"version", 1},
             {"seconds", time},
+            {"timeline", std::move(timeline)},
             {"instructions", instructions},
             {"unrecorded_instructions", run.skipped},
             {"references", references},

@@ -20,7 +20,8 @@ TierDevices devices_of(const SimulationConfig &config, const std::vector<Statist
 // Everything but what an organisation's class knows.
 struct RunSummary {
     Ps time = 0;
-    std::vector<CoreStatistics> cores; // of threads
+    std::vector<std::pair<uint64_t, Ps>> timeline; // references by then, now and then
+    std::vector<CoreStatistics> cores;             // of threads
     std::vector<uint32_t> thread_cores;
     CacheStatistics caches;
     PlacementStatistics placement;
@@ -32,7 +33,7 @@ struct RunSummary {
     std::vector<Statistics> memories;
     std::vector<std::string> owners;
     std::vector<uint32_t> first_owner, program_of; // of each program's owners; of each thread
-    nlohmann::json organisation, policy; // what they counted; of some policies null
+    nlohmann::json organisation, policy;           // what they counted; of some policies null
 };
 nlohmann::json answer_json(const SimulationConfig &config, const RunSummary &run);
 

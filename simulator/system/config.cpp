@@ -122,6 +122,7 @@ SimulationConfig parse_simulation(const Json &json) {
         config.region = parse_region(*region);
     config.skip = all.number_or("skip", 0, 0, UINT64_MAX);
     config.budget = all.number_or("budget", 0, 0, UINT64_MAX);
+    config.limit = all.number_or("limit_ps", 0, 0, UINT64_MAX / 2);
     read_cpu(Object(all.at("cpu"), "cpu"), config);
     if (all.find("thread_cores"))
         for (const Json &core : all.list("thread_cores", 1, config.system.cores)) {

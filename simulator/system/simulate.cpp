@@ -56,9 +56,21 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
     summary.thread_cores = cores_of(programs.threads(), config);
     System<TraceThread, Organisation, Memory> system(system_config, placement, memories, sources,
                                                      summary.thread_cores);
+    size_t stride = 1, calls = 0; // of the timeline's points
     system.run([&](uint64_t references, Ps time) {
         programs.check_threads();
         progress(references, time);
+        if (calls++ % stride == 0)
+            summary.timeline.push_back({references, time});
+        if (summary.timeline.size() == 512) { // every other one goes
+            for (size_t i = 0; i < 256; i++)
+                summary.timeline[i] = summary.timeline[2 * i];
+            summary.timeline.resize(256);
+            stride *= 2;
+        }
+        if (config.limit && time >= config.limit)
+            for (TraceThread &source : sources)
+                source.stop();
     });
 
     summary.time = system.time();
@@ -92,7 +104,8 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
     Json answer = answer_json(config, summary);
     if (system.walks())
         answer["translation"] =
-            translation_json(system.walks()->translation(), system.walks()->statistics());
+            translation_json(system.walks()->translation(),
+                                                 system.walks()->statistics(), summary.owners);
     return answer;
 }
 

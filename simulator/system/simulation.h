@@ -18,6 +18,7 @@ struct SimulationConfig {
     Region region;                   // of each
     uint64_t skip = 0;               // references of each thread, at the trace's beginning
     uint64_t budget = 0;             // references of each thread; 0: all
+    Ps limit = 0;                    // no reference begins much later; 0: all do
     // Of each trace; 0 or missing: those that it has; of a stream, wait for so many.
     std::vector<uint32_t> threads;
     std::vector<uint32_t> cores; // of each thread, trace after trace; the rest in order

@@ -49,7 +49,8 @@ class TraceThread {
     }
 
     uint64_t skipped() const { return skipped_; } // instructions that nobody recorded
-    bool stopped() const { return left_ == 0; }   // by the budget
+    bool stopped() const { return left_ == 0; }   // by the budget, or by stop()
+    void stop() { left_ = 0; }
 
   private:
     void give_back(uint64_t address, uint64_t bytes) {

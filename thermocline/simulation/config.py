@@ -42,6 +42,7 @@ class Setting:
     fidelity: Fidelity = "faithful"
     prefetcher: bool = True
     budget: int = 0  # references of each thread
+    limit: float = 0.0  # simulated seconds, after which no reference begins; 0: none
     warm: int = 0  # references before which pages migrate at no cost
     seed: int = 0
     whole: bool = False  # the machine isn't made smaller
@@ -85,6 +86,8 @@ def configure(setting: Setting, trace: Path, scheme: Scheme, plan: Plan | None) 
             machine, scheme, scale, setting.fidelity, devices, plan
         ),
     }
+    if setting.limit:
+        json["limit_ps"] = round(setting.limit * 1e12)
     if setting.region:
         json["region"] = setting.region
     if setting.translation:
