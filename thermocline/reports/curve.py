@@ -71,7 +71,8 @@ def figure(study: Study) -> Figure | None:
 
 
 def _points(study: Study) -> list[dict[str, float]]:
-    if study.profile is None or not study.profile.traffic_bytes:
+    total = study.profile.traffic_bytes if study.profile else 0
+    if not total:
         return []
     points = [{"mib": 0.0, "share": 0.0, "sites": 0.0}]
     held = carried = 0
@@ -84,7 +85,7 @@ def _points(study: Study) -> list[dict[str, float]]:
             points.append(
                 {
                     "mib": held / MIB,
-                    "share": carried / study.profile.traffic_bytes,
+                    "share": carried / total,
                     "sites": float(rank),
                 }
             )

@@ -172,6 +172,6 @@ async function start() {
     document.getElementById("reset").addEventListener("click", back);
     back();
   }
-  root.dataset.ready = "yes";
+  root.dataset.ready = String(Math.round(performance.now())); // ms since the page was asked for
 }
 start();

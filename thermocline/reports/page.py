@@ -6,13 +6,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata, resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from thermocline import __version__, files, units
 from thermocline.errors import ThermoclineError
 from thermocline.reports import figures
-from thermocline.reports.figure import DARK, LIGHT
+from thermocline.reports.figure import DARK, LIGHT, Figure
 from thermocline.reports.headline import sentences
 from thermocline.reports.sites import excerpts, rows
 from thermocline.reports.study import Study
@@ -32,12 +33,13 @@ def html(study: Study, sources: Sequence[Path] = ()) -> str:
     template = environment.from_string(_ours("page.html"))
     table_script, table_style = _table_library()
     profile = study.profile
+    drawn = figures(study)
     return template.render(
         study=study,
-        figures=figures(study),
+        figures=drawn,
         sentences=sentences(study),
         facts=_facts(study),
-        data=_embedded(_data(study, sources)),
+        data=_embedded(_data(study, drawn, sources)),
         replan=bool(profile and study.plan and study.room),
         style=table_style + _ours("page.css"),
         script=_ours("replan.js") + _ours("page.js"),
@@ -66,7 +68,7 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     ]
 
 
-def _data(study: Study, sources: Sequence[Path]) -> dict[str, Any]:
+def _data(study: Study, drawn: Sequence[Figure], sources: Sequence[Path]) -> dict[str, Any]:
     table = rows(study)
     plan, profile = study.plan, study.profile
     found = excerpts([row["position"] for row in table], sources)
@@ -76,7 +78,7 @@ def _data(study: Study, sources: Sequence[Path]) -> dict[str, Any]:
         "excerpts": {position: asdict(excerpt) for position, excerpt in found.items()},
         "figures": [
             {"name": figure.name, "spec": figure.spec, "language": figure.language}
-            for figure in figures(study)
+            for figure in drawn
         ],
         "looks": {"light": LIGHT, "dark": DARK},
         "traffic": profile.traffic_bytes if profile else 0,
@@ -98,14 +100,12 @@ def _ours(name: str) -> str:
 
 def _table_library() -> tuple[str, str]:
     """DataTables, as itables ships it: script and style."""
-    try:
-        folder = resources.files("itables").joinpath("html")
-        return tuple(
-            folder.joinpath(f"dt_bundle.{kind}").read_text(encoding="utf-8")
-            for kind in ("js", "css")
-        )  # type: ignore[return-value]
-    except (ModuleNotFoundError, FileNotFoundError) as error:
-        raise ThermoclineError(MISSING) from error
+    # Found, not imported: that would bring data frames along.
+    found = find_spec("itables")
+    if found is None or found.origin is None:
+        raise ThermoclineError(MISSING)
+    folder = Path(found.origin).parent / "html"
+    return files.read_text(folder / "dt_bundle.js"), files.read_text(folder / "dt_bundle.css")
 
 
 def _drawing_library() -> str:
