@@ -16,7 +16,8 @@ Json json(const BufferStatistics &buffer) {
 
 } // namespace
 
-Json translation_json(const Translation &translation, const MissStatistics &misses) {
+Json translation_json(const Translation &translation, const MissStatistics &misses,
+                      const std::vector<std::string> &owners) {
     const TranslationConfig &config = translation.config();
     std::array<BufferStatistics, page_sizes> first;
     std::array<BufferStatistics, PageTables::most_levels> guest, host;
@@ -44,6 +45,12 @@ Json translation_json(const Translation &translation, const MissStatistics &miss
         caches.push_back(json(guest[level]));
         host_caches.push_back(json(host[level]));
     }
+    Json sites = Json::array();
+    for (size_t owner = 0; owner < misses.owners.size() && owner < owners.size(); owner++)
+        if (misses.owners[owner].misses)
+            sites.push_back({{"key", owners[owner]},
+                             {"second_misses", misses.owners[owner].misses},
+                             {"penalty_seconds", double(misses.owners[owner].penalty) / 1e12}});
     const uint64_t missed = second.lookups - second.hits + second_huge.lookups - second_huge.hits;
     Json made = {{"mode", config.nested ? "nested" : "native"},
                  {"tlb", config.name},
@@ -63,6 +70,7 @@ Json translation_json(const Translation &translation, const MissStatistics &miss
                  {"penalty_seconds", double(misses.penalty.sum()) / 1e12},
                  {"queued_seconds", double(misses.queued) / 1e12},
                  {"shootdowns", translation.shootdowns()},
+                 {"sites", std::move(sites)},
                  {"table_bytes", translation.table_bytes()}};
     if (config.nested) {
         made["host_walk_caches"] = std::move(host_caches);

@@ -4,6 +4,8 @@
 
 namespace thermocline {
 
-nlohmann::json translation_json(const Translation &translation, const MissStatistics &misses);
+// `owners`: names of those whose references missed.
+nlohmann::json translation_json(const Translation &translation, const MissStatistics &misses,
+                                const std::vector<std::string> &owners);
 
 } // namespace thermocline

@@ -23,12 +23,18 @@ struct WalkReference {
     uint32_t transfer = none; // to wait for
 };
 
+struct OwnerMisses {
+    uint64_t misses = 0; // of the second level
+    Ps penalty = 0;      // how long walkers were at them
+};
+
 struct MissStatistics {
     std::vector<uint64_t> found; // references by the level that had them; last: memory
     uint64_t stores = 0;
     uint64_t waited = 0; // references that found the page's translation on its way
     Histogram penalty;   // of each miss of the second level: how long a walker was at it
     Ps queued = 0;       // until a walker was free, in all
+    std::vector<OwnerMisses> owners; // of the references that missed
 };
 
 template <class Machine> class Walks final : public References {
@@ -76,6 +82,9 @@ template <class Machine> class Walks final : public References {
             return add();
         pool_[making_].after = after_;
         pool_[making_].open = true;
+        if (owner >= statistics_.owners.size())
+            statistics_.owners.resize(owner + 1);
+        statistics_.owners[owner].misses++;
         open.push_back({key(space, address), making_});
         return making_;
     }
@@ -245,6 +254,7 @@ template <class Machine> class Walks final : public References {
         Walk &walk = pool_[index];
         walk.finish = walk.now;
         statistics_.penalty.add(walk.finish - walk.begun);
+        statistics_.owners[walk.owner].penalty += walk.finish - walk.begun;
         const uint32_t thread = walk.thread;
         const Ps at = walk.finish;
         free_[thread][walk.walker] = at;
