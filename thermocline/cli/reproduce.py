@@ -1,5 +1,6 @@
 """thermocline reproduce."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,9 +47,12 @@ def reproduce(
     """Make the papers' figures and tables again, ours beside theirs.
 
     Workloads are built, profiled and recorded once and kept in the cache; so are simulations.
+    Without a paper: the index of all figures and tables, and what came out of those that were
+    made (below --out, or here).
 
     Example: thermocline reproduce membrain fig4
     or a chapter: thermocline reproduce ryoo --chapter 5
+    or all, with reproduce.html and reproduce.md: thermocline reproduce --all --out results
     """
     from thermocline import executors
     from thermocline.cli import output
@@ -57,7 +61,7 @@ def reproduce(
     known = papers()
     chosen = _of_chapter(_chosen(known, paper, item, all_), paper, item, chapter)
     if not chosen:
-        _list(known, as_json)
+        _list(known, Path(out or "."), as_json)
         return
     answers = {}
     for each, items in chosen:
@@ -66,6 +70,8 @@ def reproduce(
         answers[each.name] = _make(
             each, items, full, folder, executors.choose(scheduler, jobs), as_json
         )
+    if all_:
+        _write_documents(known, Path(out or "."))
     if as_json:
         output.emit_json(answers)
 
@@ -114,19 +120,48 @@ def _of_chapter(
     return [(found, those)]
 
 
-def _list(known: "dict[str, Paper]", as_json: bool) -> None:
+def _list(known: "dict[str, Paper]", folder: Path, as_json: bool) -> None:
+    """Every figure and table, and what came out where it was made."""
     from thermocline.cli import output
+    from thermocline.reproduce import index
 
-    rows = [(each.name, one.name, one.title) for each in known.values() for one in each.items]
+    found = index.entries(known, folder)
     if as_json:
         output.emit_json(
-            [{"paper": paper, "item": item, "title": title} for paper, item, title in rows]
+            [
+                {
+                    "paper": entry.paper,
+                    "item": entry.name,
+                    "title": entry.title,
+                    "state": entry.state,
+                    "stated": entry.stated,
+                    "ours": entry.ours,
+                    "figure": str(entry.picture) if entry.picture else None,
+                }
+                for entry in found
+            ]
         )
         return
     column = output.Column
-    output.table([column("paper"), column("item"), column("what")], rows)
+    output.table(
+        [column("paper"), column("item"), column("what"), column("state")],
+        [(entry.paper, entry.name, entry.title, entry.state) for entry in found],
+    )
     first = next(iter(known.values()))
     output.next_step("thermocline", "reproduce", first.name)
+
+
+def _write_documents(known: "dict[str, Paper]", folder: Path) -> None:
+    from thermocline import files
+    from thermocline.reproduce import index
+
+    found = index.entries(known, folder)
+    for name, text in (
+        ("reproduce.md", index.markdown(known, found, folder)),
+        ("reproduce.html", index.page(known, found)),
+    ):
+        files.write_text(folder / name, text, force=True)
+        print(f"wrote {folder / name}", file=sys.stderr)
 
 
 def _check(folder: Path, items: "Sequence[Item]", force: bool) -> None:

@@ -73,6 +73,7 @@ class Paper:
     items: tuple[Item, ...]
     contexts: tuple[int, ...]  # at which workloads are built
     study: Callable[[bool], "Study"] = field(repr=False)  # told whether it is to be in full
+    left_out: tuple[tuple[str, str, str], ...] = ()  # name, title, why; for the index
 
     def item(self, name: str) -> Item | None:
         """By name."""

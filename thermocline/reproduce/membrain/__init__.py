@@ -52,4 +52,8 @@ PAPER = Paper(
     ),
     CONTEXTS,
     study,
+    (
+        ("fig1", "How guidance is made and applied", "a drawing of the method, no result"),
+        ("fig3", "Function cloning, an example", "a drawing; tests/lit/context holds such cases"),
+    ),
 )

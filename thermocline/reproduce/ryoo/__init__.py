@@ -33,6 +33,7 @@ from thermocline.reproduce.ryoo import (
     table71,
     win_map,
 )
+from thermocline.reproduce.ryoo.left_out import LEFT_OUT
 from thermocline.reproduce.ryoo.mixes import CONTEXT, Mix, MixSize, MixStudy
 
 QUICK = MixSize(divisor=32, region=0)
@@ -95,4 +96,5 @@ PAPER = Paper(
     ),
     (CONTEXT,),
     study,
+    LEFT_OUT,
 )
