@@ -155,8 +155,14 @@ const char *Reader::split(Words &words) {
     }
     if (sum == 0)
         return "shares are a list of numbers up to 65536, not all of them 0";
-    const char *rest = words.rest();
-    split.spread = rest && strcmp(rest, "spread") == 0 && words.next();
+    const auto follows = [&](const char *word) {
+        const char *rest = words.rest();
+        const size_t length = strlen(word);
+        return rest && strncmp(rest, word, length) == 0 && (rest[length] == ' ' || !rest[length]) &&
+               words.next();
+    };
+    split.spread = follows("spread");
+    split.huge = follows("huge");
     config.splits[number] = split;
     config.class_count++;
     return nullptr;

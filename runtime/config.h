@@ -38,6 +38,7 @@ struct SplitConfig {
     static constexpr uint32_t most = 65536;
     uint32_t shares[max_tiers];
     bool spread; // pages go round each tier's nodes, not to the nearest first
+    bool huge;   // the kernel is asked for pages of 2 MiB
 };
 
 struct PlannedSite {

@@ -133,6 +133,11 @@ bool start_capacity(const Config &config) {
 
 using namespace tc;
 
+// A huge page is had only where the whole of it may be touched.
+extern "C" size_t alloc_commit_unit(const void *start) {
+    return class_of(start) < ranges.count && ranges.huge[class_of(start)] ? huge_page_bytes : 1;
+}
+
 extern "C" void alloc_commits(void *start, size_t bytes) {
     if (class_of(start) >= ranges.count)
         return;

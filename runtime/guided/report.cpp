@@ -2,6 +2,7 @@
 #include "report.h"
 #include "callpath/call_path.h"
 #include "capacity.h"
+#include "huge_pages.h"
 #include "lock.h"
 #include "recording.h"
 #include "runtime.h"
@@ -24,6 +25,7 @@ namespace {
 
 Lock lock; // of what follows, and of measuring
 TierResidency now, peak;
+HugePages huge; // when most of what was asked for was resident
 bool written;
 
 // One line of /proc/self/status, in bytes.
@@ -148,6 +150,12 @@ void write_to(int fd, bool &ok) {
     json.string("stepped_aside", state.stepped_aside);
     json.number("peak_resident_bytes", status_bytes("VmHWM:"));
     write_tiers(json);
+    if (wants_huge_pages()) {
+        json.open('{', "huge");
+        json.number("resident_bytes", huge.resident);
+        json.number("huge_page_bytes", huge.huge);
+        json.close('}');
+    }
     write_sites(json);
     write_notes(json);
     if (state.config.preload)
@@ -160,6 +168,11 @@ void write_to(int fd, bool &ok) {
 
 void note_residency() {
     Guard guard(lock);
+    if (wants_huge_pages()) {
+        const HugePages found = measure_huge_pages();
+        if (found.resident >= huge.resident)
+            huge = found;
+    }
     TierResidency measured;
     if (!measure_residency(measured))
         return;
@@ -175,6 +188,7 @@ void note_residency() {
 void restart_report() {
     lock = Lock();
     now = peak = TierResidency{};
+    huge = HugePages{};
     written = false;
 }
 

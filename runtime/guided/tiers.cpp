@@ -8,7 +8,7 @@
 
 namespace tc {
 
-Ranges ranges = {0, 63, 0, 0, {}, {}, {}, {}};
+Ranges ranges = {0, 63, 0, 0, {}, {}, {}, {}, {}};
 
 namespace {
 
@@ -115,6 +115,7 @@ const char *start_tiers(const Config &config) {
         if (number >= ranges.tiers)
             divide(config.splits[number], ranges.share_ends[number]);
         ranges.spread[number] = config.splits[number].spread;
+        ranges.huge[number] = config.splits[number].huge;
         char *start = range_start(number);
         const size_t bytes = size_t(1) << ranges.shift;
         if (!prefer_tier(start, bytes, base_tier(number)))
@@ -122,6 +123,9 @@ const char *start_tiers(const Config &config) {
                                     "--cap-add SYS_NICE)"
                                   : "the kernel refuses to bind a tier to its nodes (does it know "
                                     "them? see thermocline doctor)";
+        // A kernel without them refuses: the report then tells of no huge page.
+        if (ranges.huge[number])
+            madvise(start, bytes, MADV_HUGEPAGE);
         if (!alloc_add_range(start, bytes, &ranges.arena[number]))
             return "the allocator refuses a tier's range";
     }

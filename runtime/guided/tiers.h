@@ -6,6 +6,7 @@ namespace tc {
 
 constexpr unsigned chunk_shift = 16;
 constexpr size_t chunk_bytes = size_t(1) << chunk_shift; // all of one tier
+constexpr size_t huge_page_bytes = size_t(2) << 20;
 
 struct Ranges {
     uintptr_t start; // of class 0's; the others follow without a gap
@@ -17,6 +18,7 @@ struct Ranges {
     // Of a split class: the end of each tier's part of 2^32.
     uint64_t share_ends[max_classes][max_tiers];
     bool spread[max_classes]; // pages go round the nodes of a tier
+    bool huge[max_classes];   // advised to lie in pages of 2 MiB
 };
 extern Ranges ranges;
 

@@ -51,8 +51,12 @@ static void thread_done(mi_heap_t *heap) {
 }
 
 static int prim_commit(void *start, size_t bytes, bool *is_zero) {
-    alloc_commits(start, bytes);
-    const int error = _mi_prim_commit(start, bytes, is_zero);
+    /* More than was asked for is within the same segment, which has several units. */
+    const size_t unit = alloc_commit_unit(start);
+    const uintptr_t from = (uintptr_t)start & ~(unit - 1);
+    const uintptr_t to = ((uintptr_t)start + bytes + unit - 1) & ~(unit - 1);
+    alloc_commits((void *)from, to - from);
+    const int error = _mi_prim_commit((void *)from, to - from, is_zero);
     if (error)
         alloc_decommits(start, bytes);
     return error;

@@ -65,6 +65,8 @@ void alloc_commit_lazily(void);
 /* What allocator.c calls back.  Memory is about to be committed; has been given back to the
  * kernel: true if it must be committed again before its next use. */
 void alloc_commits(void *start, size_t bytes);
+/* What is committed around an address is so aligned and so large, a power of two; 1: anything. */
+size_t alloc_commit_unit(const void *start);
 bool alloc_decommits(void *start, size_t bytes);
 void alloc_thread_ends(void); /* the calling thread's heaps are about to go */
 

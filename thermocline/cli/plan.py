@@ -36,6 +36,10 @@ def plan(
         Optional[Path],  # noqa: UP045
         typer.Option("--trace", help="Of the program: tells which sites suit a hardware cache."),
     ] = None,
+    huge: Annotated[
+        bool,
+        typer.Option("--huge", help="With --trace: mark sites that are worth pages of 2 MiB."),
+    ] = False,
     cross_validate: Annotated[
         bool, typer.Option("--cross-validate", help="Plan each input from the others; no plan.")
     ] = False,
@@ -52,10 +56,15 @@ def plan(
 
     Example: thermocline plan lulesh.71.profile --machine knl-7230 --capacity 25% --strategy thermos
     """
+    from dataclasses import asdict
+
     from thermocline import files
+    from thermocline.cli import huge as hugely
     from thermocline.cli import output, suited
+    from thermocline.errors import Misuse
     from thermocline.machine import store
     from thermocline.planning import capacity as capacities
+    from thermocline.planning import huge as huge_sites
     from thermocline.planning import model, planner, suitability
     from thermocline.profiles import model as profile_model
 
@@ -63,6 +72,8 @@ def plan(
         store.find(machine), capacities.parse(capacity), strategy, _nonheap(nonheap_tier), split
     )
     planner.check(request)
+    if huge and trace is None:
+        raise Misuse("--huge weighs page walks in a trace: give --trace (see 'thermocline trace')")
     inputs = [profile_model.load(path) for path in profiles]
     names = [str(path) for path in profiles]
     if cross_validate:
@@ -73,6 +84,8 @@ def plan(
     made, predictions = planner.make_and_predict(inputs, request, names)
     sites = suited.judged(made, trace, request.machine) if trace else {}
     made = suitability.marked(made, sites) if trace else made
+    walks = hugely.judged(made, trace, request.machine) if huge and trace else {}
+    made = huge_sites.marked(made, walks)
     files.write_text(path, model.to_toml(made), force=True)
     rows = _comparison(made, predictions, inputs, names, request)
     if as_json:
@@ -87,12 +100,15 @@ def plan(
                 "sites": len(made.sites),
                 "predicted": rows,
                 **({"suits": suited.as_json(sites)} if trace else {}),
+                **({"huge": [asdict(site) for site in walks.values()]} if huge else {}),
             }
         )
         return
     _print(made, rows, request)
     if trace:
         suited.show(made, sites)
+    if huge:
+        hugely.show(walks)
     for profile, name in zip(inputs, names, strict=True):
         _warn(profile, name)
     if request.limit_for(inputs[0]) < request.capacity.of(inputs[0].peak_resident_bytes):

@@ -270,6 +270,17 @@ def _print(plan: "Plan", setting: "Setting", reports: "list[RunReport]", trace: 
         ],
         rows,
     )
+    for entry in reports:
+        if entry.huge:
+            had, asked = entry.huge.huge_page_bytes, entry.huge.resident_bytes
+            print(
+                f"{entry.program} ({entry.pid}): {units.format_bytes(had)} of the "
+                f"{units.format_bytes(asked)} of huge sites are in huge pages"
+            )
+            if asked and not had:
+                output.note(
+                    "the kernel gave no huge pages: see /sys/kernel/mm/transparent_hugepage/enabled"
+                )
     share = report.fast_share(reports)
     if share is not None:
         print(f"\ntier 0 served {units.format_share(share)} of the memory traffic")

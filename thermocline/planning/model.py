@@ -38,6 +38,8 @@ class PlannedSite(Strict):
     shares: list[Annotated[float, Field(ge=0, le=1)]] = Field(default=[], max_length=MAX_TIERS)
     # Pages go round all nodes of a tier (the sockets), not to the nearest first.
     spread: bool = False
+    # In pages of 2 MiB, as far as the kernel has such.
+    huge: bool = False
     paths: list[str] = []  # the same site, as a run with --preload meets it
     # Whether its data would wait less behind a hardware cache (suitability.py); empty: not asked.
     suits: Literal["", "cache", "placement", "either"] = ""
@@ -70,6 +72,8 @@ class Plan(Strict):
                 raise ValueError(f"site {site.key!r}: its shares do not add up to 1")
             if site.shares and site.shares[site.tier : site.tier + 1] != [max(site.shares)]:
                 raise ValueError(f"site {site.key!r}: its tier is not that of its largest share")
+            if site.huge and sum(share > 0 for share in site.shares) > 1:
+                raise ValueError(f"site {site.key!r}: it can't be huge and in several tiers")
         return self
 
     def tier_of(self, key: str, kind: str = "site") -> int:
@@ -134,6 +138,7 @@ def to_toml(plan: Plan) -> str:
             "reason": site.reason,
             **({"shares": [round(share, 9) for share in site.shares]} if site.shares else {}),
             **({"spread": True} if site.spread else {}),
+            **({"huge": True} if site.huge else {}),
             **({"paths": site.paths} if site.paths else {}),
             **({"suits": site.suits} if site.suits else {}),
             "key": site.key,

@@ -128,7 +128,8 @@ def for_run(
     found = classes.of(plan, len(setting.tiers), several_nodes)
     for number, shares in enumerate(found.splits, start=len(setting.tiers)):
         spread = " spread" if number in found.spread else ""
-        lines.append(f"class {number} shares {','.join(map(str, shares))}{spread}")
+        huge = " huge" if number in found.huge else ""
+        lines.append(f"class {number} shares {','.join(map(str, shares))}{spread}{huge}")
     placed = [(found.numbers[site.key], site) for site in plan.sites]
     lines += [f"site {number} {site.key}" for number, site in placed]
     if context is not None:

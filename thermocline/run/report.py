@@ -42,6 +42,13 @@ class TierReport(Open):
         return self.read_bytes + self.write_bytes
 
 
+class HugeReport(Open):
+    """Memory of sites that the plan marks huge, when most of it was there."""
+
+    resident_bytes: Count
+    huge_page_bytes: Count  # of these, in huge pages (the kernel's AnonHugePages)
+
+
 class SiteReport(Open):
     """How well plan and program fit together."""
 
@@ -70,6 +77,7 @@ class RunReport(Open):
     stepped_aside: str | None = None
     peak_resident_bytes: Count
     tiers: list[TierReport]
+    huge: HugeReport | None = None  # None: no site was to be
     sites: SiteReport = SiteReport()
     notes: list[str] = []
     modules: list[Module] = []  # of a preloaded run

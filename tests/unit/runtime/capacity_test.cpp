@@ -8,6 +8,7 @@
 extern "C" {
 void alloc_commits(void *, size_t);
 bool alloc_decommits(void *, size_t);
+size_t alloc_commit_unit(const void *);
 void alloc_commit_lazily() {}
 }
 
@@ -93,6 +94,16 @@ TEST(what_is_given_back_can_be_granted_again) {
     expect_str(bound, "2+1>0 "); // its policy was tier 1's
     expect_eq(chunks(capacity.peak, 0), 2u);
     expect_eq(chunks(capacity.spilled_peak, 0), 1u);
+}
+
+TEST(classes_of_huge_pages_are_committed_by_these) {
+    begin({0, 0}, true);
+    expect_eq(alloc_commit_unit(at(2, 5)), 1u);
+    ranges.huge[2] = true;
+    expect_eq(alloc_commit_unit(at(2, 5)), huge_page_bytes);
+    expect_eq(alloc_commit_unit(at(1, 5)), 1u);
+    expect_eq(alloc_commit_unit(nullptr), 1u);
+    ranges.huge[2] = false;
 }
 
 TEST(part_of_a_chunk_is_not_given_back) {

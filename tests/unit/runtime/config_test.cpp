@@ -82,14 +82,18 @@ TEST(options_of_a_sampler) {
 TEST(classes_are_numbered_on_from_the_tiers) {
     Parsed parsed(std::string(version) + two_tiers +
                   "class 2 shares 1,3\nclass 3 shares 65536,0\nclass 4 shares 1,0 spread\n"
+                  "class 5 shares 0,1 huge\nclass 6 shares 1,0 spread huge\n"
                   "site 3 k\nsite 1 l\n");
     expect_str(parsed.error, "");
-    expect_eq(parsed.config.class_count, 5u);
+    expect_eq(parsed.config.class_count, 7u);
     expect_eq(parsed.config.splits[2].shares[0], 1u);
     expect_eq(parsed.config.splits[2].shares[1], 3u);
     expect_eq(parsed.config.splits[3].shares[0], 65536u);
     expect_eq(parsed.config.splits[3].spread, false);
     expect_eq(parsed.config.splits[4].spread, true);
+    expect_eq(parsed.config.splits[4].huge, false);
+    expect_eq(parsed.config.splits[5].huge && !parsed.config.splits[5].spread, true);
+    expect_eq(parsed.config.splits[6].huge && parsed.config.splits[6].spread, true);
     expect_eq(parsed.config.find("k")->placement_class, 3u);
     std::string most = std::string(version) + two_tiers;
     for (int number = 2; number < 16; number++)
@@ -115,7 +119,8 @@ TEST(faults_of_classes_are_named) {
         expect_str(said(line), list);
     expect_str(said("class 2 shares 0,0"),
                "line 4: shares are a list of numbers up to 65536, not all of them 0");
-    for (const char *line : {"class 2 shares 1,1 more", "class 2 shares 1,1 spread more"})
+    for (const char *line : {"class 2 shares 1,1 more", "class 2 shares 1,1 spread more",
+                             "class 2 shares 1,1 hugely", "class 2 shares 1,1 huge spread"})
         expect_str(said(line), "line 4: something follows that does not belong here");
     expect_str(said("class 2 shares 1,1\ntier 2 nodes - capacity 0"),
                "line 5: tiers are numbered 0, 1, ... in this order, before classes");
