@@ -22,6 +22,7 @@ from thermocline.cli import (
     run,
     simulate,
     sites,
+    top,
     trace,
     translation,
 )
@@ -51,6 +52,7 @@ app.add_typer(trace.app, name="trace")
 app.command("simulate", cls=simulate.WithCommand)(simulate.simulate)
 app.command("migrate", context_settings=_PASS_ON)(migrate.migrate)
 app.command("translation", context_settings=_PASS_ON)(translation.translation)
+app.command("top", context_settings=_PASS_ON)(top.top)
 app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)
 app.command("auto", context_settings=_PASS_ON)(auto.auto)

@@ -25,7 +25,7 @@ class Online:
     context: int | None  # of a preloaded run
 
 
-def choose(name: str | None, preload: bool) -> "Method":
+def choose(name: str | None, preload: bool, verb: str = "--online") -> "Method":
     """The method that measures while the program runs."""
     from thermocline import methods
     from thermocline.cli import output
@@ -37,7 +37,7 @@ def choose(name: str | None, preload: bool) -> "Method":
         output.note(found.why)
         return found.method
     if name not in (*auto.ONLINE, "trace"):
-        raise Misuse(f"--online measures by {', '.join(auto.ONLINE)} or trace, not by {name}")
+        raise Misuse(f"{verb} measures by {', '.join(auto.ONLINE)} or trace, not by {name}")
     method = methods.find(name)
     if lacks := method.lacks():
         raise ThermoclineError(f"--method {name} does not work here: {lacks}")

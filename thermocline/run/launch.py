@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 from thermocline.errors import Misuse, ThermoclineError, one_line
 from thermocline.run import preload
@@ -60,21 +61,9 @@ def launch(
     `aside`: its output goes to stderr, because stdout is for our JSON alone.  `context`: of a
     preloaded run.  `more`: environment that it gets besides.  No `config`: none of our runtime.
     """
-    if not command or not command[0]:
-        raise Misuse("give the command to run after --")
-    environment = {**os.environ, **(more or {})}
-    if config is not None:
-        environment[CONFIG_VARIABLE] = str(config.absolute())
-    if context is not None:
-        preload.check(command)
-        environment |= preload.environment()
-    start = time.monotonic()
-    try:
-        process = subprocess.Popen(list(command), env=environment, stdout=2 if aside else None)
-    except FileNotFoundError as error:
-        raise ThermoclineError(f"can't run {one_line(command[0])}: no such program") from error
-    except OSError as error:
-        raise ThermoclineError(f"can't run {one_line(command[0])}: {error.strerror}") from error
+    environment = _environment(command, config, context, more or {})
+    begin = time.monotonic()
+    process = _popen(command, environment, stdout=2 if aside else None)
 
     def forward(number: int, _: FrameType | None) -> None:
         if process.poll() is None:
@@ -88,4 +77,48 @@ def launch(
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
-    return Outcome(code if code >= 0 else 128 - code, time.monotonic() - start)
+    return Outcome(status_of(code), time.monotonic() - begin)
+
+
+def start(
+    command: Sequence[str], config: Path, context: int | None, output: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Runs the command beside us, away from the terminal: all that it prints goes to `output`."""
+    environment = _environment(command, config, context, {})
+    return _popen(command, environment, output, output, subprocess.DEVNULL)
+
+
+def status_of(code: int) -> int:
+    """What a shell would give for Python's return code."""
+    return code if code >= 0 else 128 - code
+
+
+def _popen(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    stdout: int | IO[bytes] | None = None,
+    stderr: int | IO[bytes] | None = None,
+    stdin: int | None = None,
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            list(command), env=environment, stdout=stdout, stderr=stderr, stdin=stdin
+        )
+    except FileNotFoundError as error:
+        raise ThermoclineError(f"can't run {one_line(command[0])}: no such program") from error
+    except OSError as error:
+        raise ThermoclineError(f"can't run {one_line(command[0])}: {error.strerror}") from error
+
+
+def _environment(
+    command: Sequence[str], config: Path | None, context: int | None, more: Mapping[str, str]
+) -> dict[str, str]:
+    if not command or not command[0]:
+        raise Misuse("give the command to run after --")
+    environment = {**os.environ, **more}
+    if config is not None:
+        environment[CONFIG_VARIABLE] = str(config.absolute())
+    if context is not None:
+        preload.check(command)
+        environment |= preload.environment()
+    return environment

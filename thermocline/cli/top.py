@@ -1,0 +1,196 @@
+"""thermocline top."""
+
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from thermocline.cli.options import Context, Machine, Preload
+
+if TYPE_CHECKING:
+    from thermocline.live.follower import Follower, ProcessNow
+    from thermocline.planning.model import Plan
+
+Tiers = list[tuple[str, int | None]]
+
+
+def top(
+    command: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(help="The command, after --.", show_default=False),
+    ] = None,
+    pid: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("--pid", min=1, help="A process that profile, run --online or top started."),
+    ] = None,
+    plan: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--plan", help="Whose tiers are shown; the books say what each would hold."),
+    ] = None,
+    machine: Machine = "detect",
+    method: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--method", help="How to measure meanwhile.  [what the host can do]"),
+    ] = None,
+    sort: Annotated[
+        str, typer.Option("--sort", help="By traffic, bytes, hotness, total or site.")
+    ] = "traffic",
+    interval: Annotated[
+        float, typer.Option("--interval", min=0.1, max=3600, help="Seconds between looks.")
+    ] = 1.0,
+    preload: Preload = False,
+    context: Context = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="No screen: a line of JSON for each look.")
+    ] = False,
+) -> None:
+    """Watch a program's sites while it runs: what each holds and moves, and each tier.
+
+    On a terminal: t, b, h, o, s sort, n shows the next process, p pauses, q leaves (and ends a
+    command that top started). The command's output is shown after it.
+
+    Example: thermocline top --plan lulesh.plan --machine knl-7230 -- ./lulesh -s 40
+    or, of a program that runs under 'profile' or 'run --online': thermocline top --pid 4711
+    """
+    from thermocline.errors import Misuse
+    from thermocline.live.follower import SORTS, Follower, prefix_of
+    from thermocline.planning import model
+
+    if sort not in SORTS:
+        raise Misuse(f"--sort {sort!r}: choose one of {', '.join(SORTS)}")
+    if (pid is None) == (not command):
+        raise Misuse("give a command after --, or --pid, and not both")
+    if not as_json and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Misuse("top needs a terminal: use --json without one")
+    chosen = model.load(plan) if plan else None
+    if pid is not None:
+        follower = Follower(prefix_of(pid), chosen, pid)
+        shown = Shown(_tiers(chosen, machine), interval, sort, as_json)
+        shown.watch(follower, lambda: Path(f"/proc/{pid}").exists())
+        return
+    assert command is not None
+    shown = Shown(_tiers(chosen, machine), interval, sort, as_json)
+    raise typer.Exit(_run(command, chosen, machine, method, (preload, context), shown))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How it is shown."""
+
+    tiers: Tiers
+    interval: float
+    sort: str
+    as_json: bool
+
+    def watch(self, follower: "Follower", alive: Callable[[], bool]) -> None:
+        """Until the program has ended (JSON) or somebody leaves (the screen)."""
+        from thermocline.live.screen import Screen
+
+        if self.as_json:
+            while running := alive():
+                time.sleep(self.interval)
+                _emit(follower.look(), running, self)
+            _emit(follower.look(), False, self)
+            return
+        Screen(follower, self.tiers, alive, self.interval, self.sort).run()
+
+
+def _run(
+    command: list[str],
+    plan: "Plan | None",
+    machine: str,
+    method: str | None,
+    preloaded: tuple[bool, int | None],
+    shown: Shown,
+) -> int:
+    """The command's exit status; 143 if it was ended because somebody left."""
+    from thermocline.cli import online
+    from thermocline.live.follower import Follower
+    from thermocline.machine import store
+    from thermocline.methods.base import Request
+    from thermocline.run import config, launch
+    from thermocline.run.preload import context_of
+
+    context = context_of(*preloaded, plan.preload_context if plan else None)
+    measure = online.choose(method, preloaded[0], "top")
+    with tempfile.TemporaryDirectory(prefix="thermocline-top-") as name:
+        scratch = Path(name)
+        prefix = scratch / "run"
+        known = store.find(machine)
+        request = Request(command, prefix, known, scratch, context=context)
+        file = scratch / "config"
+        text = config.for_profile(prefix, known, measure.directives(request), context)
+        file.write_text(text, encoding="utf-8")
+        with (scratch / "output").open("w+b") as printed:
+            process = launch.start(command, file, context, printed)
+            try:
+                shown.watch(Follower(prefix, plan), lambda: process.poll() is None)
+            finally:
+                if process.poll() is None:
+                    process.terminate()
+                code = process.wait()
+            printed.seek(0)
+            shutil.copyfileobj(printed, sys.stderr.buffer if shown.as_json else sys.stdout.buffer)
+        return launch.status_of(code)
+
+
+def _tiers(plan: "Plan | None", machine: str) -> Tiers:
+    """Names and rooms; without a plan there is one line for all."""
+    from thermocline.errors import ThermoclineError
+    from thermocline.machine import store
+
+    if plan is None:
+        return [("memory", None)]
+    try:
+        found = store.find(machine if machine != "detect" else plan.machine or machine)
+        names = [tier.name for tier in found.tier]
+        rooms: list[int | None] = [tier.capacity_bytes for tier in found.tier]
+    except ThermoclineError:
+        names, rooms = [], []
+    for number in range(len(names), max(2, plan.tiers)):
+        names.append(f"tier {number}")
+        rooms.append(None)
+    rooms[0] = plan.capacity_bytes or rooms[0]
+    return list(zip(names, rooms, strict=True))
+
+
+def _emit(seen: "list[ProcessNow]", running: bool, shown: Shown) -> None:
+    def tiers(process: "ProcessNow") -> list[dict[str, Any]]:
+        found = process.tiers(len(shown.tiers))
+        return [
+            {"name": name, "capacity_bytes": room, "resident_bytes": held, "bytes_per_second": rate}
+            for (name, room), (held, rate) in zip(shown.tiers, found, strict=True)
+        ]
+
+    look = {
+        "running": running,
+        "processes": [
+            {
+                "pid": process.pid,
+                "program": process.program,
+                "seconds": process.seconds,
+                "tiers": tiers(process),
+                "moved_bytes": process.moved_bytes,
+                "sites": [
+                    {
+                        "key": site.key,
+                        "resident_bytes": site.resident_bytes,
+                        "read_bytes_per_second": site.read_rate,
+                        "write_bytes_per_second": site.write_rate,
+                        "traffic_bytes": site.total_bytes,
+                        "tier": site.tier,
+                    }
+                    for site in process.sorted(shown.sort)
+                ],
+            }
+            for process in seen
+        ],
+    }
+    print(json.dumps(look), flush=True)

@@ -1,0 +1,1 @@
+"""A running program, seen while it runs: `thermocline top`."""
