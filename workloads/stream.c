@@ -4,7 +4,8 @@
  * random.  Checks: the arrays have the values that follow from the kernels' arithmetic,
  * and the same updates (exclusive or) a second time give the table back.
  *
- *   stream [ELEMENTS [ROUNDS]]     ELEMENTS of each array; the table has half as many
+ *   stream [ELEMENTS [ROUNDS [WORDS]]]     ELEMENTS of each array; WORDS of the table: half as
+ *                                          many, or 0: no updates
  */
 #include <math.h>
 #include <stdint.h>
@@ -33,14 +34,15 @@ static void update(uint64_t *table, size_t words, size_t updates, uint64_t seed)
 int main(int argc, char **argv) {
     long n = argc > 1 ? atol(argv[1]) : 4000000;
     int rounds = argc > 2 ? atoi(argv[2]) : 3;
-    if (n < 1000 || n > 4000000000 || rounds < 1) {
-        fprintf(stderr,
-                "usage: stream [ELEMENTS [ROUNDS]]: 1000 <= ELEMENTS <= 4e9, ROUNDS >= 1\n");
+    long asked = argc > 3 ? atol(argv[3]) : n / 2;
+    if (n < 1000 || n > 4000000000 || rounds < 1 || asked < 0 || asked > 4000000000) {
+        fprintf(stderr, "usage: stream [ELEMENTS [ROUNDS [WORDS]]]: 1000 <= ELEMENTS <= 4e9, "
+                        "ROUNDS >= 1, 0 <= WORDS <= 4e9\n");
         return 2;
     }
     double *a = array(n, sizeof *a), *b = array(n, sizeof *b), *c = array(n, sizeof *c);
-    size_t words = n / 2;
-    uint64_t *table = array(words, sizeof *table);
+    size_t words = asked;
+    uint64_t *table = array(words + 1, sizeof *table);
     struct timespec t0, t1;
 #pragma omp parallel for
     for (long i = 0; i < n; i++) {

@@ -10,20 +10,30 @@ from test_workloads import ROOT, SIZES, SOURCE, deterministic, make
 
 # Peaks of 36 MiB and more: near memory has to hold a few chunks of 2 MiB.
 QUICK = {
+    "elements": ["46", "2"],
     "fdtd": ["60", "2"],
     "filters": ["850"],
     "hydro": ["44", "1"],
     "ocean": ["72", "1"],
+    "sparsecg": ["12000", "128", "2"],
     "spline": ["24", "1", "64"],
     "stream": ["1300000", "1"],
 }
 # All over their data, or over it again and again: up to minutes each (make test-slow).
 SLOW = {
+    "anneal": ["200000", "20000"],
+    "fourier": ["128", "1"],
     "graph": ["19", "1"],
     "graphdirect": ["17"],
     "graphfrontier": ["17"],
     "hashjoin": ["250000", "1"],
+    "itemsets": ["70000", "50"],
+    "lookups": ["3000", "5000"],
     "multigrid": ["56"],
+    "remesh": ["9", "4"],
+    "sortkeys": ["4000000", "1"],
+    "updates": ["8000000", "10000"],
+    "vcycle": ["112", "1"],
 }
 LARGER = QUICK | (SLOW if os.environ.get("THERMOCLINE_SLOW") else {})
 BIN = Path(os.environ.get("THERMOCLINE_BIN", ROOT / ".venv" / "bin"))

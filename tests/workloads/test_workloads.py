@@ -13,17 +13,27 @@ SOURCE = ROOT / "workloads"
 
 # Small sizes: seconds matter here, traffic does not.
 SIZES = {
+    "anneal": ["20000", "20000"],
+    "elements": ["12", "20"],
     "fdtd": ["24", "12"],
     "filters": ["256"],
+    "fourier": ["32", "2"],
     "graph": ["13", "2"],
     "graphdirect": ["12"],
     "graphfrontier": ["12"],
     "hashjoin": ["20000", "2"],
     "hydro": ["16", "12"],
+    "itemsets": ["5000", "50"],
+    "lookups": ["500", "5000", "24"],
     "multigrid": ["24"],
     "ocean": ["32", "6"],
+    "remesh": ["6", "6"],
+    "sortkeys": ["200000", "2"],
+    "sparsecg": ["2000", "32", "20"],
     "spline": ["12", "3", "16"],
     "stream": ["100000", "2"],
+    "updates": ["200000", "100000"],
+    "vcycle": ["24", "6"],
 }
 BUILDS = {
     "plain": [],
@@ -33,17 +43,27 @@ BUILDS = {
 }
 # One small error in each program, which its own check has to notice.
 ERRORS = {
+    "anneal": ("return 2 * change;", "return change;"),
+    "elements": ("-1. / 12, -1. / 12", "-1. / 12, -1. / 13"),
     "fdtd": ("h%z(i - 1, j, k)", "h%z(i, j, k)"),
     "filters": ("image->height - 1 - y", "image->height - 1 - (y ? y : 1)"),
+    "fourier": ("c * di + s * dr", "c * di - s * dr"),
     "graph": ("0.85 * (sum", "0.86 * (sum"),
     "graphdirect": ("0.85 * sum", "0.86 * sum"),
     "graphfrontier": ("0.85 * sum", "0.86 * sum"),
     "hashjoin": ("*link = std::move((*link)->next)", "(*link)->value = {}"),
     "hydro": ("xd[i] + 0.5 * dt * ax", "xd[i] + dt * ax"),
+    "itemsets": ("path.size(), node_[at].times", "path.size(), 1"),
+    "lookups": ("a->channel[c] + part", "a->channel[c] + 0.5 * part"),
     "multigrid": ("r[i] -= alpha * q[i]", "r[i] -= 1.001 * alpha * q[i]"),
     "ocean": ("- flux_x(west(i), j, k)", "- 0.9_dp*flux_x(west(i), j, k)"),
+    "remesh": ("its.change[f] += flow", "its.change[f] += flow * flow"),
+    "sortkeys": ("base + value", "base + (value ^ 1)"),
+    "sparsecg": ("x[i] += alpha * p[i]", "x[i] += 1.001 * alpha * p[i]"),
     "spline": ("(sum - (k == e))", "sum"),
     "stream": ("b[i] + 0.25 * c[i]", "b[i] + 0.26 * c[i]"),
+    "updates": ("] ^= state;", "] += state;"),
+    "vcycle": ("sum / 8 * 4", "sum / 8 * 16"),
 }
 
 
