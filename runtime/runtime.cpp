@@ -20,6 +20,10 @@
 #include <sched.h>
 #include <unistd.h>
 
+// Of the page migration engine, where that is at work too (migration/engine/planned.h).
+extern "C" __attribute__((weak)) void tc_migrate_tiers(uint64_t start, unsigned shift,
+                                                       unsigned tiers);
+
 namespace tc {
 
 State state;
@@ -45,6 +49,8 @@ const char *start_mode() {
             return fault;
         if (!start_capacity(config))
             return "there is no address space left for the capacity table";
+        if (tc_migrate_tiers)
+            tc_migrate_tiers(ranges.start, ranges.shift, ranges.tiers);
     }
     if (config.nonheap_tier >= 0 && config.heap == HeapMode::guided &&
         !prefer_tier_for_thread(static_cast<unsigned>(config.nonheap_tier)))

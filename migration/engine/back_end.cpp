@@ -47,6 +47,7 @@ class Emulated final : public BackEnd {
         : in_(settings.in_latency_ns, settings.in_bytes_per_second),
           out_(settings.out_latency_ns, settings.out_bytes_per_second) {}
     void prepare() override {}
+    void flush() override {}
     // Writes are posted: who writes next waits for the last.
     void out(uint64_t, uint64_t bytes, bool first) override {
         out_.wait();
@@ -69,28 +70,77 @@ class Numa final : public BackEnd {
         syscall(SYS_set_mempolicy, MPOL_PREFERRED, settings_.near_nodes,
                 MigrateSettings::max_nodes + 1);
     }
+    // A call of the kernel's stops all processors for a moment: pages leave together.
     void out(uint64_t shadow, uint64_t bytes, bool) override {
-        bring(shadow, bytes, settings_.far_node);
+        for (uint64_t at = shadow; at < shadow + bytes; at += page_bytes) {
+            if (leaving_ == batch)
+                flush();
+            pages_[leaving_++] = reinterpret_cast<void *>(at);
+        }
+    }
+    void flush() override {
+        send(pages_, leaving_, settings_.far_nodes, far_full_until_);
+        leaving_ = 0;
     }
     void in(uint64_t shadow, uint64_t bytes, bool) override {
-        bring(shadow, bytes, settings_.near_node);
+        void *pages[region_pages];
+        uint64_t count = 0, stay = 0;
+        for (uint64_t at = shadow; at < shadow + bytes; at += page_bytes)
+            pages[count++] = reinterpret_cast<void *>(at);
+        for (uint64_t i = 0; i < leaving_; i++) // never left
+            if (reinterpret_cast<uint64_t>(pages_[i]) - shadow >= bytes)
+                pages_[stay++] = pages_[i];
+        leaving_ = stay;
+        send(pages, count, settings_.near_nodes, near_full_until_);
     }
 
   private:
-    void bring(uint64_t shadow, uint64_t bytes, int node) {
-        void *pages[region_pages];
-        int nodes[region_pages], status[region_pages];
-        const uint64_t count = bytes / page_bytes;
-        for (uint64_t i = 0; i < count; i++) {
-            pages[i] = reinterpret_cast<void *>(shadow + i * page_bytes);
-            nodes[i] = node;
-            status[i] = -EBUSY;
-        }
-        syscall(SYS_move_pages, 0, count, pages, nodes, status, MPOL_MF_MOVE);
-        for (uint64_t i = 0; i < count; i++)
-            charged.failed_pages += status[i] != node;
+    static constexpr uint64_t batch = 64, wait_for_room_ns = 100000000;
+
+    // To the first of the nodes that has room.  The kernel looks for room for milliseconds, so that
+    // is not asked for each page.
+    void send(void **pages, uint64_t left, const uint64_t *nodes, uint64_t &full_until) {
+        const bool was_full = left > 0 && full_until > monotonic_ns();
+        bool full = false;
+        for (unsigned node = 0; node < MigrateSettings::max_nodes && !was_full; node++)
+            if (has(nodes, int(node)))
+                full = !send_to(int(node), pages, left, nodes);
+        if (full)
+            full_until = monotonic_ns() + wait_for_room_ns;
+        charged.failed_pages += left;
     }
+    // Again and again, for the kernel stops at what it can't move, and splits huge pages on the
+    // way, refusing what it finds in the middle of that; those that are where they should be go
+    // from the list.  False: the node is full.
+    static bool send_to(int node, void **pages, uint64_t &left, const uint64_t *nodes) {
+        int wanted[region_pages], status[region_pages];
+        for (unsigned attempt = 0; attempt < 2 && left > 0; attempt++) {
+            for (uint64_t i = 0; i < left; i++) {
+                wanted[i] = node;
+                status[i] = -EBUSY;
+            }
+            errno = 0;
+            syscall(SYS_move_pages, 0, left, pages, wanted, status, MPOL_MF_MOVE);
+            const bool full = errno == ENOMEM;
+            const uint64_t before = left;
+            left = 0;
+            for (uint64_t i = 0; i < before; i++)
+                if (status[i] != -ENOENT && !has(nodes, status[i])) // else it's gone, or there
+                    pages[left++] = pages[i];
+            if (full)
+                return false;
+            if (left < before)
+                attempt = 0;
+        }
+        return true;
+    }
+    static bool has(const uint64_t *nodes, int node) {
+        return node >= 0 && nodes[node / 64] >> node % 64 & 1;
+    }
+
     const MigrateSettings &settings_;
+    void *pages_[batch];
+    uint64_t leaving_ = 0, far_full_until_ = 0, near_full_until_ = 0;
 };
 
 } // namespace

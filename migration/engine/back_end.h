@@ -15,6 +15,7 @@ class BackEnd {
   public:
     virtual void prepare() = 0; // in the engine's thread
     virtual void out(uint64_t shadow, uint64_t bytes, bool first_of_chunk) = 0;
+    virtual void flush() = 0; // nothing else is to be done: what was put off
     virtual void in(uint64_t shadow, uint64_t bytes, bool first_of_chunk) = 0;
     Charged charged;
 };

@@ -1,7 +1,7 @@
 # Preloaded into any program: no C++ library, and what it exports it means to replace.
 set(runtime ${CMAKE_SOURCE_DIR}/runtime)
 set(engine_sources
-  back_end.cpp engine.cpp events.cpp faults.cpp mappings.cpp mover.cpp page_table.cpp
+  back_end.cpp engine.cpp events.cpp faults.cpp mappings.cpp mover.cpp page_table.cpp planned.cpp
   process.cpp remaps.cpp replacement.cpp report.cpp settings.cpp userfault.cpp)
 list(TRANSFORM engine_sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/engine/)
 list(APPEND engine_sources policies/registry.cpp

@@ -53,11 +53,13 @@ void Engine::run() {
     wait_roomy();
     for (;;) {
         pollfd ready{userfault.fd(), POLLIN, 0};
-        poll(&ready, 1, 1);
+        const bool idle = poll(&ready, 1, 1) == 0;
         const uint64_t now = monotonic_ns();
         {
             Guard guard(lock);
             events();
+            if (idle)
+                back_end->flush();
             drop_copies();
             policy->tick(now);
             if (forking.load() == 0) {
@@ -101,9 +103,14 @@ void Engine::enter_limited() {
 
 // Between faults: room for the next ones.
 void Engine::ahead_of_need() {
-    while (near_pages() + spare > limit) {
+    const auto is_asked = [&] {
         pollfd ready{userfault.fd(), POLLIN, 0};
-        if (poll(&ready, 1, 0) > 0 || forking.load() > 0)
+        return poll(&ready, 1, 0) > 0 || forking.load() > 0;
+    };
+    for (uint64_t i = visiting.count; i > 0 && visiting.count > visitors() && !is_asked(); i--)
+        send_home();
+    while (near_pages() + spare > limit) {
+        if (is_asked())
             return;
         const uint64_t before = near_pages();
         make_room(before > limit ? 0 : limit - before + 1);

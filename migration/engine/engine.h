@@ -10,6 +10,7 @@
 #include "migration/policies/policy.h"
 #include "migration/policies/region_map.h"
 #include "page_table.h"
+#include "planned.h"
 #include "settings.h"
 #include "userfault.h"
 #include <atomic>
@@ -25,9 +26,10 @@ struct MigrateCounts {
     uint64_t unmovable; // pages that the kernel would not move, each try
     uint64_t copied_in; // pages that came in by COPY, for MOVE did not work
     uint64_t forks, fork_pages, remaps;
-    uint64_t found;                              // pages in their shadow that should not be there
-    uint64_t lost_pages;                         // of an mremap beside another change of mappings
-    uint64_t checked, corrupt;                   // pages, in checker mode
+    uint64_t peak_held, visits; // pages that a plan keeps near; faults on what it keeps far
+    uint64_t found;             // pages in their shadow that should not be there
+    uint64_t lost_pages;        // of an mremap beside another change of mappings
+    uint64_t checked, corrupt;  // pages, in checker mode
     uint64_t peak_near, peak_managed, overshoot; // pages
     uint64_t unmanaged_bytes, managed_bytes, refused_mappings;
 };
@@ -79,7 +81,18 @@ class Engine final : public thermocline::migration::Near {
         const uint32_t first = page & ~(pages - 1);
         return {first, first + pages};
     }
-    uint64_t near_pages() const { return active.count + limbo.count; }
+    uint64_t near_pages() const { return active.count + limbo.count + held.count + visiting.count; }
+    // What a plan keeps far is near for as long as a few others of its kind are not touched.
+    uint64_t visitors() const { return limit / 64; }
+    static bool only_visits(const Region &region) {
+        return planned_place(region.base) == Planned::far;
+    }
+    Queue &queue_of(const Region &region, uint32_t page) {
+        return region.limbo.has(page)  ? limbo
+               : region.held.has(page) ? held
+               : only_visits(region)   ? visiting
+                                       : active;
+    }
 
     // --- mover.cpp: between a page's place and its shadow. ---
     enum class Moved { yes, no, changing };
@@ -99,6 +112,8 @@ class Engine final : public thermocline::migration::Near {
     bool make_room(uint64_t pages);
     bool deactivate();
     bool demote();
+    void go_far(Region &, uint32_t page, uint32_t end, bool first);
+    void send_home();
     bool is_pinned(uint64_t address) const;
 
     // --- faults.cpp ---
@@ -145,7 +160,7 @@ class Engine final : public thermocline::migration::Near {
     Lock lock;
     Userfault userfault;
     PageTable table;
-    Queue active, limbo;
+    Queue active, limbo, held, visiting;
     BackEnd *back_end = nullptr;
     thermocline::migration::Policy *policy = nullptr;
     thermocline::migration::RegionMap<PageSet> pinned;

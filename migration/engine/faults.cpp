@@ -9,6 +9,7 @@ constexpr Granularity first_touch_chunk = Granularity::block;
 // Of a chunk that moves in so many pages stay aside at random, to be missed if they are used: the
 // accessed bits that user space has not.  Ryoo 2017, section 6.3.4, suggests to sample them.
 constexpr uint32_t pages_of_probe = 32, least_probes = 2;
+constexpr unsigned home_at_once = 32; // pages, so that nobody waits for many
 } // namespace
 
 void Engine::fault(uint64_t address) {
@@ -33,6 +34,8 @@ void Engine::fault(uint64_t address) {
         counts.other_faults++;
         zero_fill(address, page_bytes);
     }
+    for (unsigned i = 0; i < home_at_once && visiting.count > visitors() && !forking.load(); i++)
+        send_home();
     // Whatever came of it: a thread whose page is not there faults again.
     userfault.wake(address, page_bytes);
 }
@@ -40,7 +43,8 @@ void Engine::fault(uint64_t address) {
 void Engine::fault_far(Region &region, uint64_t address) {
     const uint64_t start = monotonic_ns();
     const uint32_t touched = uint32_t(address / page_bytes % region_pages);
-    const Granularity granularity = policy->move_in(address);
+    const bool visits = only_visits(region);
+    const Granularity granularity = visits ? Granularity::page : policy->move_in(address);
     const Span span = chunk(address, granularity);
     uint32_t pages = 0;
     for (uint32_t page = span.first; page < span.end; page++)
@@ -83,7 +87,10 @@ void Engine::fault_far(Region &region, uint64_t address) {
     counts.faults++;
     counts.moves_in[unsigned(granularity)]++;
     counts.pages_in[unsigned(granularity)] += moved;
-    policy->moved({address, granularity, moved, true, monotonic_ns() - start});
+    if (visits)
+        counts.visits++;
+    else
+        policy->moved({address, granularity, moved, true, monotonic_ns() - start});
 }
 
 void Engine::fault_soft(Region &region, uint64_t address) {

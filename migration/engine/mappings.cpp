@@ -154,6 +154,8 @@ bool Engine::is_ours(const Mapping &mapping) const {
     const char *const may = mapping.permissions;
     const bool special = mapping.name[0] == '[' && strcmp(mapping.name, "[heap]") != 0 &&
                          strncmp(mapping.name, "[anon:", 6) != 0;
+    if (settings.near_node >= 0 && planned_place(mapping.from) == Planned::far)
+        return false; // the runtime has bound it to far memory, where it is used in place
     return may[0] == 'r' && may[1] == 'w' && may[2] != 'x' && may[3] == 'p' && !mapping.file &&
            !special && !overlaps_own(mapping.from, mapping.to);
 }

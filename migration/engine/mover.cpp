@@ -160,16 +160,20 @@ void Engine::discard(uint64_t shadow, uint64_t bytes) {
 }
 
 void Engine::stand(Region &region, uint32_t page, bool in_limbo) {
-    table.append(in_limbo ? limbo : active, table.number(region, page));
     if (in_limbo)
         region.limbo.put(page);
+    else if (held.count < limit - limit / 8 && planned_place(region.base) == Planned::near)
+        region.held.put(page);
+    table.append(queue_of(region, page), table.number(region, page));
+    counts.peak_held = held.count > counts.peak_held ? held.count : counts.peak_held;
     const uint64_t near = near_pages();
     counts.peak_near = near > counts.peak_near ? near : counts.peak_near;
 }
 
 void Engine::leave_queue(Region &region, uint32_t page) {
-    table.take(region.limbo.has(page) ? limbo : active, table.number(region, page));
+    table.take(queue_of(region, page), table.number(region, page));
     region.limbo.drop(page);
+    region.held.drop(page);
 }
 
 } // namespace tc

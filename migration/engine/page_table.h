@@ -8,6 +8,7 @@
 //   probe    aside since it moved in, to tell whether it is used (not accessed so far)
 //   probed   was set aside so
 //   limbo    in the queue of those that leave next
+//   held     in the queue of those that a plan keeps near
 //   copied   in place and still in the shadow: a fork is going on
 #pragma once
 #include <cstddef>
@@ -33,7 +34,7 @@ struct PageSet {
 
 struct Region {
     uint64_t base; // 0: free
-    PageSet managed, mapped, aside, far, probe, probed, limbo, copied;
+    PageSet managed, mapped, aside, far, probe, probed, limbo, held, copied;
     PageSet outgoing; // in its shadow, and bound for elsewhere (following.h)
 };
 

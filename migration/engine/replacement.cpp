@@ -27,12 +27,15 @@ bool Engine::deactivate() {
             span, [&](uint32_t page) { return region.mapped.has(page); },
             [&](uint32_t page, uint32_t end) {
                 for (uint32_t first = page; first < end && !changing;) {
-                    if (is_pinned(region.base + first * page_bytes)) {
+                    const auto stays = [&](uint32_t at) {
+                        return region.held.has(at) || is_pinned(region.base + at * page_bytes);
+                    };
+                    if (stays(first)) {
                         stay(first++);
                         continue;
                     }
                     uint32_t last = first + 1;
-                    while (last < end && !is_pinned(region.base + last * page_bytes))
+                    while (last < end && !stays(last))
                         last++;
                     changing = put_aside(region, first, last) == Moved::changing;
                     for (; first < last; first++)
@@ -67,17 +70,8 @@ bool Engine::demote() {
     runs(
         span, [&](uint32_t page) { return region.limbo.has(page); },
         [&](uint32_t page, uint32_t end) {
-            back_end->out(table.shadow(region, page), (end - page) * page_bytes, moved == 0);
+            go_far(region, page, end, moved == 0);
             moved += end - page;
-            for (; page < end; page++) {
-                leave_queue(region, page);
-                region.far.put(page);
-                far_pages++;
-                region.probe.drop(page);
-                if (settings.check)
-                    table.checksum(table.number(region, page)) =
-                        checksum_of(table.shadow(region, page));
-            }
         });
     for (uint32_t page = span.first; page < span.end; page++)
         if (!region.probe.has(page))
@@ -86,6 +80,35 @@ bool Engine::demote() {
     counts.pages_out[unsigned(granularity)] += moved;
     policy->moved({address, granularity, moved, false, monotonic_ns() - start});
     return true;
+}
+
+// Pages that are aside, and near so far; `first` of their chunk.
+void Engine::go_far(Region &region, uint32_t page, uint32_t end, bool first) {
+    back_end->out(table.shadow(region, page), (end - page) * page_bytes, first);
+    for (; page < end; page++) {
+        leave_queue(region, page);
+        region.far.put(page);
+        far_pages++;
+        region.probe.drop(page);
+        if (settings.check)
+            table.checksum(table.number(region, page)) = checksum_of(table.shadow(region, page));
+    }
+}
+
+// The page that has visited for longest is far again.
+void Engine::send_home() {
+    const uint32_t victim = visiting.first, page = victim % region_pages;
+    Region &region = table.region_of(victim);
+    if (region.mapped.has(page))
+        put_aside(region, page, page + 1);
+    if (region.aside.has(page)) {
+        go_far(region, page, page + 1, true);
+        counts.moves_out[0]++;
+        counts.pages_out[0]++;
+    } else if (region.mapped.has(page)) { // it can't move: another is tried
+        leave_queue(region, page);
+        stand(region, page, false);
+    }
 }
 
 // Until so many more pages fit.  Limbo is filled again only when it gave something up, so that

@@ -86,7 +86,7 @@ class Programs:
     def _compile(self, compiler: str, program: Program, source: str) -> str:
         directory = self._directory / f"{program.name}.objects"
         directory.mkdir(exist_ok=True)
-        target = directory / f"{source}.o"
+        target = directory / f"{Path(source).name}.o"
         if source.endswith(".c") and compiler.endswith("flang"):
             compiler = compiler.removesuffix("flang") + "clang"
         flags = [flag for flag in program.flags if flag != "-shared"]

@@ -1,11 +1,14 @@
 """thermocline migrate."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from thermocline.cli.options import AsJsonAside
+
+if TYPE_CHECKING:
+    from thermocline.planning.model import Plan
 
 GRANULARITIES = ("4K", "64K", "2M", "history", "sampling", "adaptive")
 LEAST_CHUNKS = 4
@@ -21,6 +24,10 @@ def migrate(
     machine: Annotated[
         str, typer.Option("--machine", help="Whose far memory is charged: a name or a file.")
     ] = "dram-cxl",
+    plan: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--plan", help="Its tier 0 stays near, its last tier far; the rest moves."),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Compare checksums of far pages when they return.")
     ] = False,
@@ -32,6 +39,8 @@ def migrate(
     them; else far data is kept aside and its time is charged as the machine file says.
 
     Example: thermocline migrate --near 400MiB --granularity 64K -- sort huge.txt
+
+    Example: thermocline migrate --near 64MiB --plan hot.plan -- ./lulesh -s 40
     """
     import json
     import tempfile
@@ -40,6 +49,9 @@ def migrate(
     from thermocline.cli import output
     from thermocline.errors import Misuse
     from thermocline.machine import store
+    from thermocline.planning import model
+    from thermocline.run import migration
+    from thermocline.run.launch import CONFIG_VARIABLE
 
     if granularity not in GRANULARITIES:
         raise Misuse(f"no granularity {granularity!r}: there are {', '.join(GRANULARITIES)}")
@@ -49,68 +61,47 @@ def migrate(
             f"--near {near} is less than {LEAST_CHUNKS} chunks of 2 MiB: "
             f"give {units.format_bytes(LEAST_CHUNKS * CHUNK)} or more"
         )
-    tiers = store.find(machine).tier
-    if len(tiers) < 2:
+    chosen = None if plan is None else model.load(plan)
+    host = store.find(machine)
+    if len(host.tier) < 2:
         raise Misuse(f"machine {machine} has one kind of memory: name one with two")
     with tempfile.TemporaryDirectory(prefix="thermocline-migrate-") as scratch:
-        words = {"near": limit, "policy": granularity, "check": int(check)}
-        words |= {"report": str(Path(scratch) / "report")}
-        text = ";".join(f"{name}={value}" for name, value in words.items())
-        status = _run(command, f"{text};{_far_memory(tiers[0], tiers[-1])}", as_json)
-        files = sorted(Path(scratch).glob("report.*.json"))
+        settled = Path(scratch) / "configuration"
+        if chosen is not None:
+            text = migration.configuration(chosen, host, Path(scratch) / "report")
+            settled.write_text(text, encoding="utf-8")
+        words: dict[str, str | int] = {"near": limit, "policy": granularity, "check": int(check)}
+        words["report"] = str(Path(scratch) / "migration")
+        text = migration.settings(words, host.tier[0], host.tier[-1])
+        more = migration.environment(text, bool(chosen and chosen.preload_context is not None))
+        if chosen is not None:
+            more[CONFIG_VARIABLE] = str(settled)
+        status = _run(command, more, as_json)
+        files = sorted(Path(scratch).glob("migration.*.json"))
         processes = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+        _warn(chosen, Path(scratch), command)
     summary = {"format": "thermocline-migration-summary", "version": 1, "machine": machine}
     if as_json:
         output.emit_json(summary | {"status": status, "processes": processes})
     else:
         _print(processes)
         other = "4K" if granularity != "4K" else "adaptive"
-        again = ["--near", near, "--granularity", other, "--machine", machine, "--", *command]
+        again = ["--near", near, "--granularity", other, "--machine", machine]
+        again += ["--plan", str(plan)] if plan is not None else []
+        again += ["--", *command]
         output.next_step("thermocline", "migrate", *again)
     raise typer.Exit(status)
 
 
-def _far_memory(near: Any, far: Any) -> str:
-    """The nodes, or what a move costs: the slower side of each direction, and far's latency."""
-    if near.nodes and far.nodes:
-        nodes = [f"near-node={node}" for node in near.nodes]
-        return ";".join(nodes + [f"far-node={node}" for node in far.nodes])
-
-    def slower(*rates: Any) -> int:
-        known = [int(rate.value) for rate in rates if rate is not None]
-        return min(known, default=0)
-
-    latency = round(float(far.latency.value) * 1e9) if far.latency is not None else 0
-    return ";".join(
-        [
-            f"in-latency-ns={latency}",
-            f"out-latency-ns={latency}",
-            f"in-bandwidth={slower(far.read_bandwidth, near.write_bandwidth)}",
-            f"out-bandwidth={slower(near.read_bandwidth, far.write_bandwidth)}",
-        ]
-    )
-
-
-def _run(command: list[str], settings: str, aside: bool) -> int:
+def _run(command: list[str], more: dict[str, str], aside: bool) -> int:
     import os
     import subprocess
 
-    from thermocline import paths
     from thermocline.errors import ThermoclineError, one_line
     from thermocline.run import preload
 
-    library = paths.library("libthermocline-migrate.so")
-    if not library.is_file():
-        raise ThermoclineError(f"{library} is missing: run make build, or set THERMOCLINE_PREFIX")
-    if not _may_watch():
-        raise ThermoclineError(
-            "userfaultfd with fork events is not permitted here: run as root, or give "
-            "CAP_SYS_PTRACE"
-        )
+    environment = {**os.environ, **more}
     preload.check(command)
-    environment = {**os.environ, "THERMOCLINE_MIGRATE": settings}
-    already = os.environ.get("LD_PRELOAD")
-    environment["LD_PRELOAD"] = f"{library}:{already}" if already else str(library)
     try:
         done = subprocess.run(command, env=environment, stdout=2 if aside else None, check=False)
     except OSError as error:
@@ -118,12 +109,25 @@ def _run(command: list[str], settings: str, aside: bool) -> int:
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
-def _may_watch() -> bool:
-    """Whether this process has CAP_SYS_PTRACE (bit 19), which following forks takes."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> 19 & 1)
-    return False
+def _warn(plan: "Plan | None", scratch: Path, command: list[str]) -> None:
+    """Where the plan and the program are not of each other."""
+    from thermocline.cli import output
+    from thermocline.run import launch, report
+
+    if plan is None:
+        return
+    reports, complaints = report.gather(scratch)
+    if plan.preload_context is not None:
+        reports = report.with_readable_sites(reports, plan, plan.preload_context)
+    for line in complaints:
+        output.note(line)
+    if not reports:
+        done = launch.Outcome(0, 0)
+        output.note(launch.nothing_ran(command, done, "the plan had no effect"))
+    elif gone := report.never_came(reports):
+        output.note(
+            f"{len(gone)} of {len(plan.sites)} planned sites never came (the first: {min(gone)})"
+        )
 
 
 def _print(processes: list[dict[str, Any]]) -> None:
