@@ -1,17 +1,21 @@
 """Independent pieces of work, on this host and on Dask's workers."""
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from thermocline import executors
 from thermocline.errors import BadFile, Misuse, ThermoclineError
 from thermocline.executors import Executor, Piece
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +50,41 @@ def test_the_order_is_kept_and_failures_are_raised(executor: Executor) -> None:
     with pytest.raises(ThermoclineError, match="too small"):
         executor.run([Piece(half, (-1,))], done.append)
     assert executor.run([], done.append) == []
+
+
+def once(folder: str, number: int) -> int:
+    """Notes that it ran; number 4 kills its worker the first time, after the others have ended."""
+    with (Path(folder) / str(number)).open("a") as runs:
+        runs.write("x")
+    if number == 4 and (Path(folder) / "4").read_text() == "x":
+        while sum(1 for n in range(4) if (Path(folder) / f"done{n}").exists()) < 4:
+            time.sleep(0.05)
+        os._exit(1)
+    return number * number
+
+
+def test_a_worker_that_dies_loses_no_finished_work(tmp_path: Path, scheduler: str) -> None:
+    pieces = [Piece(once, (str(tmp_path), number)) for number in range(5)]
+    workers = executors.choose(scheduler)
+    answers = workers.run(pieces, lambda number: (tmp_path / f"done{number}").touch())
+    assert answers == [0, 1, 4, 9, 16]
+    assert [(tmp_path / str(n)).read_text() for n in range(5)] == ["x", "x", "x", "x", "xx"]
+
+
+def test_simulations_are_the_same_on_workers(scheduler: str) -> None:
+    def table(*more: str) -> Any:
+        words = ["simulate", "tests/golden/version1.trace", "--machine", "knl-7230", "--json"]
+        done = subprocess.run(
+            [sys.executable, "-m", "thermocline", *words, "--scheme", "first-touch,random", *more],
+            cwd=ROOT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        for row in found["rows"]:
+            del row["result"]["host_seconds"]
+        return found
+
+    assert table("--scheduler", scheduler) == table()
 
 
 def rest(folder: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 import typer.core
 
-from thermocline.cli.options import AsJson, Jobs
+from thermocline.cli.options import AsJson, Jobs, Scheduler
 from thermocline.cli.options import Machine as MachineName
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def simulate(
         str, typer.Option("--huge-pages", help="Share of memory in pages of 1 GiB.")
     ] = "0%",
     jobs: Jobs = None,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict how long a program would take on a machine, under each scheme.
@@ -125,6 +126,7 @@ def simulate(
     Example: thermocline simulate lulesh.trace --machine knl-7230 --scheme first-touch,knl-cache
     or live: thermocline simulate --machine knl-7230 --scheme first-touch,knl-cache -- ./lulesh
     """
+    from thermocline import executors
     from thermocline.cli import output, simulated, translated
     from thermocline.errors import Misuse
     from thermocline.machine import calibration
@@ -136,6 +138,8 @@ def simulate(
     command: list[str] | None = context.meta.get(_COMMAND)
     if (traces is None) == (command is None):
         raise Misuse("give traces, or -- and a command to simulate live")
+    if command and scheduler:
+        raise Misuse("a live program is simulated on its own host: record a trace for --scheduler")
     chosen = schemes.parse_all(scheme)
     tlbs = translations.choices(translation, tlb, large_pages, huge_pages)
     plans = [comparison.NamedPlan(str(path), model.load(path)) for path in plan or []]
@@ -145,6 +149,7 @@ def simulate(
     found = _target(machine, calibrated)
     region = regions.parse(function, time, windows)
     limits = _capacities(capacity, plans)
+    workers = executors.choose(scheduler) if scheduler else None
     if command:
         live.check(limits, region)
         surveyed = [live.trace_of(command, threads)]
@@ -168,7 +173,7 @@ def simulate(
         raise Misuse(f"--baseline {against!r} is none of the schemes: {', '.join(labels)}")
     with progress_bar(made, budget) as progress:
         done = live.run(made, command, region, progress, as_json) if command else None
-        answers = done.answers if done else comparison.run(made, progress, jobs)
+        answers = done.answers if done else comparison.run(made, progress, jobs, workers)
     for note in done.notes if done else []:
         output.note(note)
     shown = simulated.Shown(answers, against, found, calibrated)

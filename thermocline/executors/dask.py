@@ -15,7 +15,7 @@ class Workers:
 
     They see the same file system under the same paths, and have the same Thermocline.  A worker
     with one thread (`dask worker --nthreads 1`) runs one piece at a time, which whatever counts a
-    whole host's traffic needs.
+    whole host's traffic needs.  What a worker that dies was at, another one does again.
     """
 
     def __init__(self, scheduler: str) -> None:
@@ -36,8 +36,11 @@ class Workers:
             found: dict[int, Any] = {}
             try:
                 for future in as_completed(list(futures), loop=client.loop):
-                    found[futures[future]] = future.result()
-                    done(futures[future])
+                    number = futures.pop(future)
+                    found[number] = future.result()
+                    # It is here now: a worker that dies later need not do it again.
+                    future.release()
+                    done(number)
             finally:
                 client.cancel(list(futures))
             return [found[number] for number in range(len(pieces))]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from thermocline.errors import Misuse
+from thermocline.executors import Executor
 from thermocline.planning.capacity import Capacity
 from thermocline.planning.model import Plan
 from thermocline.simulation import config, programs, runner, translation
@@ -191,16 +192,30 @@ def _check_plan(named: NamedPlan, trace: Trace) -> None:
         )
 
 
-def run(made: Sequence[Row], progress: runner.Progress, jobs: int | None) -> list[Answer]:
-    """Simulates; equal configurations run once.  Screening is checked against faithful timing."""
+def run(
+    made: Sequence[Row],
+    progress: runner.Progress,
+    jobs: int | None,
+    executor: Executor | None = None,
+) -> list[Answer]:
+    """Simulates; equal configurations run once.  Screening is checked against faithful timing.
+
+    `executor`: workers elsewhere, in place of `jobs` processes here.
+    """
     windows = [_windows(row) for row in made]
     wanted = [
         [row.configured.json, *row.alone, *own] for row, own in zip(made, windows, strict=True)
     ]
     texts = [[json.dumps(each, sort_keys=True) for each in row] for row in wanted]
-    unique = list(dict.fromkeys(text for row in texts for text in row))
-    answers = runner.run_all([json.loads(text) for text in unique], progress, jobs)
-    by_text = dict(zip(unique, answers, strict=True))
+    references = {
+        text: row.trace.references for row, own in zip(made, texts, strict=True) for text in own
+    }
+    unique = [json.loads(text) for text in references]
+    if executor is None:
+        answers = runner.run_all(unique, progress, jobs)
+    else:
+        answers = runner.run_on(executor, unique, list(references.values()), progress)
+    by_text = dict(zip(references, answers, strict=True))
     found = []
     for row, own in zip(made, texts, strict=True):
         seconds = [float(by_text[text]["seconds"]) for text in own[1:]]

@@ -12,6 +12,7 @@ from typing import Any
 
 from thermocline import paths
 from thermocline.errors import ThermoclineError, one_line
+from thermocline.executors import Executor, Piece
 
 # Called with the number of a simulation and how many references it has done.
 Progress = Callable[[int, int], None]
@@ -78,6 +79,38 @@ def run_all(
             for process in running:
                 process.kill()
         pool.shutdown(cancel_futures=True)
+
+
+def run_on(
+    executor: Executor,
+    configurations: Sequence[dict[str, Any]],
+    references: Sequence[int],
+    progress: Progress,
+) -> list[dict[str, Any]]:
+    """The same on an executor's workers, which see the same files.
+
+    `references`: how many each simulation has, since progress is told when it ends only.
+    """
+    pieces = [
+        Piece(run_one, (_absolute(configuration),), float(weight))
+        for configuration, weight in zip(configurations, references, strict=True)
+    ]
+    return executor.run(pieces, lambda number: progress(number, references[number]))
+
+
+def run_one(configuration: dict[str, Any]) -> dict[str, Any]:
+    """A piece of a sweep."""
+    return run_all([configuration], lambda *_: None, 1)[0]
+
+
+def _absolute(configuration: dict[str, Any]) -> dict[str, Any]:
+    """With paths that mean the same from another working directory."""
+    found = dict(configuration)
+    if "trace" in found:
+        found["trace"] = str(Path(found["trace"]).absolute())
+    if "traces" in found:
+        found["traces"] = [str(Path(path).absolute()) for path in found["traces"]]
+    return found
 
 
 def _run(
