@@ -26,6 +26,14 @@ bool to_number(Word word, uint64_t &value) {
     return word.length != 0;
 }
 
+// A typing error must not stop the program for days: what is charged is waited for.
+bool to_latency(Word word, uint64_t &value) {
+    return to_number(word, value) && value <= MigrateSettings::most_latency_ns;
+}
+bool to_bandwidth(Word word, uint64_t &value) {
+    return to_number(word, value) && (value == 0 || value >= MigrateSettings::least_bandwidth);
+}
+
 bool copy_text(Word word, char *to, size_t room) {
     if (word.length >= room)
         return false;
@@ -65,13 +73,13 @@ bool set(Word name, Word value, MigrateSettings &to) {
     if (name.is("least"))
         return to_number(value, to.least_bytes) && to.least_bytes >= 4096;
     if (name.is("in-latency-ns"))
-        return to_number(value, to.in_latency_ns);
+        return to_latency(value, to.in_latency_ns);
     if (name.is("in-bandwidth"))
-        return to_number(value, to.in_bytes_per_second);
+        return to_bandwidth(value, to.in_bytes_per_second);
     if (name.is("out-latency-ns"))
-        return to_number(value, to.out_latency_ns);
+        return to_latency(value, to.out_latency_ns);
     if (name.is("out-bandwidth"))
-        return to_number(value, to.out_bytes_per_second);
+        return to_bandwidth(value, to.out_bytes_per_second);
     if (name.is("near-node"))
         return add_node(value, to.near_nodes, to.near_node);
     if (name.is("far-node"))
@@ -100,14 +108,17 @@ bool parse_settings(const char *text, MigrateSettings &to, char *error, size_t e
         }
         text += length + (text[length] == ';');
     }
-    const bool numa = to.near_node >= 0;
-    if (to.near_bytes < (uint64_t(4) << 21) || numa != (to.far_node >= 0)) {
-        line << (numa == (to.far_node >= 0)
-                     ? "THERMOCLINE_MIGRATE: near memory holds less than four chunks of 2 MiB"
-                     : "THERMOCLINE_MIGRATE: near and far nodes go together");
-        return false;
-    }
-    return true;
+    const char *fault = nullptr;
+    if (to.near_bytes < MigrateSettings::least_near_bytes)
+        fault = "near memory holds less than four chunks of 2 MiB";
+    else if ((to.near_node >= 0) != (to.far_node >= 0))
+        fault = "near and far nodes go together";
+    for (unsigned i = 0; i < MigrateSettings::max_nodes / 64; i++)
+        if (to.near_nodes[i] & to.far_nodes[i])
+            fault = "a node is near or far, not both";
+    if (fault)
+        line << "THERMOCLINE_MIGRATE: " << fault;
+    return !fault;
 }
 
 } // namespace tc

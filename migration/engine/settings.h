@@ -7,6 +7,8 @@ namespace tc {
 
 struct MigrateSettings {
     static constexpr unsigned max_nodes = 1024;
+    static constexpr uint64_t least_near_bytes = 4 << 21, most_latency_ns = 1000000000,
+                              least_bandwidth = 1000000;
     uint64_t near_bytes = 0;               // near=BYTES: what of the managed data is near at most
     char policy[16] = "4K";                // policy=NAME
     char report[512] = "";                 // report=PREFIX
