@@ -61,6 +61,10 @@ TranslationConfig parse_translation(const Json &all, const SimulationConfig &con
         made.first[size++] = read_buffer(Object(each, "translation.first"));
     made.second = read_buffer(Object(json.at("second"), "translation.second"));
     made.second_huge = read_buffer(Object(json.at("second_huge"), "translation.second_huge"));
+    const uint64_t coalesce = json.number_or("coalesce", 1, 1, Coalesced::most);
+    made.coalesce = unsigned(std::countr_zero(coalesce));
+    if (coalesce & (coalesce - 1))
+        json.fail("coalesce", "must be a power of two");
     made.second_ps = json.number("second_ps", 0, max_ps);
     unsigned level = 1;
     for (const Json &each : json.list("walk_caches", 0, PageTables::most_levels - 1))

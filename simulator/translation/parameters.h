@@ -23,7 +23,8 @@ struct TranslationConfig {
     PageSizes pages;
     std::array<BufferConfig, page_sizes> first; // private, one of each page size
     BufferConfig second, second_huge;           // 4 KiB and 2 MiB pages; 1 GiB pages
-    Ps second_ps = 0;                           // from a miss of the first to the second's answer
+    unsigned coalesce = 0; // log2 of the pages that an entry of `second` may hold
+    Ps second_ps = 0;      // from a miss of the first to the second's answer
     // Of each core, by the level of the entries kept, from 1 (which point to tables of 4 KiB
     // pages) on; guests' and hosts' apart.
     std::array<BufferConfig, PageTables::most_levels> walk_caches;

@@ -2,6 +2,7 @@
 // changes in program order, when a reference is dispatched; when translations arrive is walks.h's
 // business.  Knows of nothing but addresses, so that it can be run by itself.
 #pragma once
+#include "simulator/translation/coalesced.h"
 #include "simulator/translation/last_level.h"
 
 namespace thermocline {
@@ -76,7 +77,10 @@ class Translation {
         for (Core &core : cores_) {
             core.last_small = 0;
             core.first[page.size].remove(page.number, page.key());
-            second_of(core, page.size).remove(page.number, page.key());
+            if (coalesces(page))
+                coalesced_of(core).remove(page);
+            else
+                second_of(core, page.size).remove(page.number, page.key());
             if (config_.nested)
                 core.walker.forget(guest_physical);
         }
@@ -107,7 +111,10 @@ class Translation {
         return cores_[core].first[size].statistics();
     }
     // Of a core; a shared one is the first core's.
-    BufferStatistics second(uint32_t core) const { return cores_[core].second.statistics(); }
+    BufferStatistics second(uint32_t core) const {
+        return config_.coalesce ? cores_[core].coalesced.statistics()
+                                : cores_[core].second.statistics();
+    }
     BufferStatistics second_huge(uint32_t core) const {
         return cores_[core].second_huge.statistics();
     }
@@ -119,13 +126,17 @@ class Translation {
     struct Core {
         Core(const TranslationConfig &config, const BufferConfig &second_config, bool shares,
              std::vector<std::unique_ptr<SpaceTables>> &tables)
-            : second(shares ? BufferConfig{} : second_config), second_huge(config.second_huge),
+            : second(shares || config.coalesce ? BufferConfig{} : second_config),
+              second_huge(config.second_huge),
+              coalesced(shares || !config.coalesce ? BufferConfig{} : second_config,
+                        config.coalesce),
               walker(config, tables) {
             for (unsigned size = 0; size < page_sizes; size++)
                 first[size] = Buffer(config.first[size]);
         }
         std::array<Buffer, page_sizes> first;
         Buffer second, second_huge;
+        Coalesced coalesced; // in place of `second`, if entries hold several pages
         Walker walker;
         uint64_t last_small = 0, last_frame = 0; // the page of the last reference; 0: none
         unsigned last_size = 0;
@@ -137,7 +148,33 @@ class Translation {
         return second_.shared ? cores_[0].second : core.second;
     }
 
+    bool coalesces(const Page &page) const { return config_.coalesce && page.size < 2; }
+    Coalesced &coalesced_of(Core &core) {
+        return second_.shared ? cores_[0].coalesced : core.coalesced;
+    }
+    // What a walk reads is a line of the page table: the neighbours are known with the page.  A
+    // buffer in memory tells of one page.
+    Answer beyond_coalesced(uint32_t number, const Page &page, References &references) {
+        Core &core = cores_[number];
+        Coalesced &second = coalesced_of(core);
+        if (const auto found = second.find(page))
+            return {*found, ServedBy::second};
+        const uint64_t walks = core.walker.statistics().walks;
+        const uint64_t frame = last_->miss(number, page, core.walker, references);
+        const bool walked = core.walker.statistics().walks > walks;
+        second.insert(page, frame, [&](const Page &other) -> std::optional<uint64_t> {
+            const uint64_t address = other.address();
+            if (!walked || config_.pages.of(address, page.space) != page.size)
+                return {};
+            const uint64_t known = mapped(page.space, address);
+            return known ? std::optional(known - 1) : std::nullopt;
+        });
+        return {frame, ServedBy::missed};
+    }
+
     Answer beyond(uint32_t number, const Page &page, uint64_t key, References &references) {
+        if (coalesces(page))
+            return beyond_coalesced(number, page, references);
         Core &core = cores_[number];
         Buffer &second = second_of(core, page.size);
         if (const uint64_t *found = second.find(page.number, key))

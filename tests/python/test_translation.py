@@ -172,6 +172,7 @@ def test_the_machine_file_says_what_the_tlbs_are() -> None:
         "second": {"entries": 2048, "ways": 16},
         "walk_caches": [{"entries": 8, "ways": 8}],
         "second_cycles": {"value": 8, "source": "a data sheet"},
+        "coalesce": 4,
         "walkers": 2,
     }
     machine = model.from_table(table, "m.toml")
@@ -179,6 +180,7 @@ def test_the_machine_file_says_what_the_tlbs_are() -> None:
     json, assumed = translation.configuration(choice, machine, 10**9, 0, [1 << 30, 1 << 32])
     assert assumed == []
     assert json["levels"] == 5
+    assert json["coalesce"] == 4
     assert json["second"] == {"entries": 2048, "ways": 16}
     assert json["walk_caches"] == [{"entries": 8, "ways": 8}]
     assert json["buffer"] == {"tier": 0, "address": 1 << 30, "bytes": 1 << 20}
@@ -187,6 +189,25 @@ def test_the_machine_file_says_what_the_tlbs_are() -> None:
     table["translation"] = {"second": {"entries": 10, "ways": 4}}
     with pytest.raises(BadFile, match="10 entries are no multiple of 4 ways"):
         model.from_table(table, "m.toml")
+
+
+def test_coalescing_needs_fewer_entries(tmp_path: Path) -> None:
+    # 4,000 pages, first touched in order, then at random: more than 1,536 entries hold, or in
+    # groups of four not.
+    ordered = [Ref((1 << 32) + PAGE * page) for page in range(4000)]
+    rng = random.Random(4)
+    again = [Ref((1 << 32) + PAGE * rng.randrange(4000)) for _ in range(12_000)]
+    write(tmp_path / "t", [ordered + again], ["a.out!f@a.c:1"])
+    text = store.shipped()["ryoo-skylake"].read_text()
+    (tmp_path / "one.toml").write_text(text)
+    (tmp_path / "four.toml").write_text(text.replace("levels = 4\n", "levels = 4\ncoalesce = 4\n"))
+    misses = {}
+    for name in ("one", "four"):
+        words = ("simulate", "t", "--machine", f"./{name}.toml", "--translation", "native")
+        found = rows(ok(tmp_path, *words, "--json"))["baseline"]["translation"]
+        misses[name] = found["second_misses"]
+    assert misses["one"] > 4000 + 12_000 * 0.5
+    assert misses["four"] < 4000 + 12_000 * 0.05
 
 
 def test_one_tier_keeps_tables_and_buffer_apart() -> None:

@@ -1,5 +1,7 @@
 """A machine file's TLBs and page walkers: the optional table [translation]."""
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
 from thermocline.machine.figures import Count, Figure
@@ -42,6 +44,8 @@ class Translation(Strict):
     )
     # The second, for 4 KiB and 2 MiB pages together, and for 1 GiB pages.
     second: Buffer = Buffer(entries=1536, ways=12, source=_SKYLAKE)
+    # Neighbouring pages with contiguous frames that an entry of the second may hold (1: none do).
+    coalesce: Literal[1, 2, 4, 8] = 1
     second_huge: Buffer = Buffer(entries=16, ways=4, source=_SKYLAKE)
     second_cycles: Count = _cycles(9, _SKYLAKE)
     # By what their entries point to: tables of 4 KiB pages, of 2 MiB pages, ...

@@ -184,6 +184,7 @@ def configuration(
         "first": [_buffer(each) for each in made.first],
         "second": _buffer(made.second),
         "second_huge": _buffer(made.second_huge),
+        "coalesce": made.coalesce,
         "second_ps": picoseconds(made.second_cycles.value),
         "walk_caches": [_buffer(each) for each in made.walk_caches[: made.levels - 1]],
         "nested_tlb": _buffer(made.nested_tlb),

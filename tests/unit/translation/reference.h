@@ -49,6 +49,71 @@ class Lru {
     std::vector<std::list<Name>> sets_;
 };
 
+// A TLB of groups of pages: each entry is a group, where its first page would be, and which pages.
+class Groups {
+  public:
+    Groups(uint64_t entries, uint64_t ways, uint64_t pages)
+        : pages_(pages), ways_(ways), sets_(entries / ways) {}
+    bool find(const Name &name) {
+        lookups++;
+        std::list<Entry> &set = set_of(name);
+        for (auto at = set.begin(); at != set.end(); ++at)
+            if (same_group(at->any, name) && at->members.count(number(name))) {
+                set.splice(set.begin(), set, at);
+                hits++;
+                together += at->members.size() > 1;
+                return true;
+            }
+        return false;
+    }
+    // `frames`: of all pages that are mapped; `walked`: neighbours become known.
+    void insert(const Name &name, const std::map<Name, uint64_t> &frames, bool walked) {
+        const uint64_t mine = frames.at(name);
+        Entry made{name, mine - number(name), {number(name)}};
+        const uint64_t first = number(name) / pages_ * pages_;
+        for (uint64_t each = first; walked && each < first + pages_; each++) {
+            const auto known = frames.find({std::get<0>(name), std::get<1>(name), each});
+            if (known != frames.end() && known->second - each == made.distance)
+                made.members.insert(each);
+        }
+        std::list<Entry> &set = set_of(name);
+        for (auto at = set.begin(); at != set.end(); ++at)
+            if (same_group(at->any, name) && at->distance == made.distance) {
+                at->members.insert(made.members.begin(), made.members.end());
+                set.splice(set.begin(), set, at);
+                return;
+            }
+        set.push_front(made);
+        if (set.size() > ways_)
+            set.pop_back();
+    }
+    void remove(const Name &name) {
+        std::list<Entry> &set = set_of(name);
+        for (Entry &each : set)
+            if (same_group(each.any, name))
+                each.members.erase(number(name));
+        set.remove_if([](const Entry &each) { return each.members.empty(); });
+    }
+    uint64_t lookups = 0, hits = 0, together = 0; // together: entries of several pages
+
+  private:
+    struct Entry {
+        Name any;
+        uint64_t distance; // of frames from page numbers
+        std::set<uint64_t> members;
+    };
+    static uint64_t number(const Name &name) { return std::get<2>(name); }
+    bool same_group(const Name &a, const Name &b) const {
+        return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b) &&
+               number(a) / pages_ == number(b) / pages_;
+    }
+    std::list<Entry> &set_of(const Name &name) {
+        return sets_[number(name) / pages_ % sets_.size()];
+    }
+    uint64_t pages_, ways_;
+    std::vector<std::list<Entry>> sets_;
+};
+
 // Where tables and guests' pages lie: tables in the order in which they are first needed, all of
 // one numbering; a guest's pages by size, each in the order of first use.
 class Physical {

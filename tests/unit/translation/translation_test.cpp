@@ -85,6 +85,10 @@ void compare(const TranslationConfig &config) {
     const bool shared = config.name == "shared-l2", pom = config.name == "pom",
                tsb = config.name == "tsb";
     reference::Lru shared_second(uint64_t(config.second.entries) * cores, config.second.ways);
+    const uint64_t pages = uint64_t(1) << config.coalesce;
+    std::vector<reference::Groups> groups(
+        shared ? 1 : cores,
+        {uint64_t(config.second.entries) * (shared ? cores : 1), config.second.ways, pages});
     const unsigned shift = config.options.value("neighbours", false) ? 2 : 0;
     const uint64_t sets = pom   ? config.buffer.bytes / 64 / 2
                           : tsb ? config.buffer.bytes / 16 / 2
@@ -96,10 +100,13 @@ void compare(const TranslationConfig &config) {
     // What each page's translation is worth now; changes at each shootdown.
     std::map<reference::Name, uint64_t> frames;
     std::set<uint64_t> retired;
+    uint64_t last = 0, together = 0;
     uint64_t buffer_hits = 0, second_misses = 0, stale = 0, wrong = 0;
     for (int i = 0; i < 60'000; i++) {
         const uint32_t core = uint32_t(rng() % cores), space = config.spaces[core];
-        const uint64_t address = random_address(rng);
+        // For coalescing, runs of pages: neighbours are then mapped one after the other.
+        const uint64_t address = config.coalesce && i % 16 ? last + 4096 : random_address(rng);
+        last = address;
         const unsigned size = config.pages.of(address, space);
         const uint64_t number = address >> (12 + 9 * size);
         const reference::Name name{space, size, number};
@@ -119,6 +126,9 @@ void compare(const TranslationConfig &config) {
                     }
                 }
                 shared_second.remove(name, number);
+                if (size < 2)
+                    for (reference::Groups &each : groups)
+                        each.remove(name);
                 buffers[size > 0].remove(name, number >> shift ^ space);
             }
             continue;
@@ -136,7 +146,9 @@ void compare(const TranslationConfig &config) {
         reference::Lru &second = size == 2 ? mine.second_huge
                                  : shared  ? shared_second
                                            : mine.second;
-        if (!second.find(name, number)) {
+        const bool grouped = config.coalesce && size < 2;
+        reference::Groups &group = groups[shared ? 0 : core];
+        if (grouped ? !group.find(name) : !second.find(name, number)) {
             second_misses++;
             bool have = false;
             if (pom || tsb) {
@@ -148,7 +160,10 @@ void compare(const TranslationConfig &config) {
                 if (pom || tsb)
                     buffers[size > 0].insert(name, number >> shift ^ space);
             }
-            second.insert(name, number);
+            if (grouped)
+                group.insert(name, frames, !have);
+            else
+                second.insert(name, number);
         }
         mine.first[size].insert(name, number);
     }
@@ -164,7 +179,11 @@ void compare(const TranslationConfig &config) {
             expect_eq(translation.first(core, size).hits, mine.first[size].hits);
             expect_true(mine.first[size].hits > 0);
         }
-        if (!shared) {
+        if (!shared && config.coalesce) {
+            expect_eq(translation.second(core).lookups, groups[core].lookups);
+            expect_eq(translation.second(core).hits, groups[core].hits);
+            missed += groups[core].lookups - groups[core].hits;
+        } else if (!shared) {
             expect_eq(translation.second(core).lookups, mine.second.lookups);
             expect_eq(translation.second(core).hits, mine.second.hits);
             missed += mine.second.lookups - mine.second.hits;
@@ -185,12 +204,19 @@ void compare(const TranslationConfig &config) {
             expect_eq(walker.host_cache(level).statistics().hits, mine.host[level - 1].hits);
         }
     }
-    if (shared) {
+    if (shared && config.coalesce) {
+        expect_eq(translation.second(0).lookups, groups[0].lookups);
+        expect_eq(translation.second(0).hits, groups[0].hits);
+        missed += groups[0].lookups - groups[0].hits;
+    } else if (shared) {
         expect_eq(translation.second(0).lookups, shared_second.lookups);
         expect_eq(translation.second(0).hits, shared_second.hits);
         missed += shared_second.lookups - shared_second.hits;
     }
     expect_eq(missed, second_misses);
+    for (const reference::Groups &each : groups)
+        together += each.together;
+    expect_eq(config.coalesce > 0, together > 100);
     if (tsb)
         expect_eq(translation.last().statistics()["hits"].get<uint64_t>(), buffer_hits);
     if (pom) {
@@ -264,6 +290,48 @@ TEST(pom_lookups) {
                 expect_lt(each.address, Kept::buffer + config.buffer.bytes);
         expect_eq(translation.last().statistics()["size_predictions_right"].get<uint64_t>(),
                   uint64_t(1));
+    }
+}
+
+// Neighbours that were first touched one after the other have neighbouring frames.
+TEST(an_entry_holds_neighbours_whose_frames_are_contiguous) {
+    TranslationConfig config = small(false, "baseline");
+    config.pages.large = config.pages.huge = 0;
+    config.first = {};
+    config.second = {4, 4};
+    config.coalesce = 2;
+    Translation translation(config, cores);
+    Log log;
+    const auto look = [&](uint64_t page) {
+        return translation.look_up(0, 0, page << 12, log).served == ServedBy::second;
+    };
+    for (uint64_t page : {8, 9, 11}) // 9 follows 8; 11 has the frame that 10 would have
+        expect_true(!look(page));
+    expect_true(look(8) && look(9) && look(11));
+    expect_eq(translation.walker(0).statistics().walks, uint64_t(3));
+    // Three other groups: with the two entries of this one, one too many.
+    for (uint64_t page : {100, 200, 300})
+        expect_true(!look(page));
+    expect_true(!look(8)); // its entry was used longest ago
+    expect_true(look(9));  // and comes back with both
+    translation.shoot_down(0, 8 << 12);
+    expect_true(look(9));
+    expect_true(!look(8));
+    expect_true(look(9) && look(8)); // its new frame is apart: two entries
+}
+
+TEST(native_coalescing) {
+    for (unsigned coalesce : {1u, 2u, 3u}) {
+        TranslationConfig config = small(false, "baseline");
+        config.coalesce = coalesce;
+        compare(config);
+    }
+}
+TEST(nested_coalescing) {
+    for (const char *name : {"baseline", "pom", "shared-l2", "tsb"}) {
+        TranslationConfig config = small(true, name);
+        config.coalesce = 3;
+        compare(config);
     }
 }
 
