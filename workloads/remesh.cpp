@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr int fields = 24;
+constexpr int fields = 32;
 constexpr uint32_t none = UINT32_MAX;
 
 struct Cell {

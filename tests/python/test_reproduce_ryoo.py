@@ -12,7 +12,18 @@ from thermocline.machine import store
 from thermocline.profiles.model import parse
 from thermocline.reproduce import artefacts, papers, tail
 from thermocline.reproduce.item import Item
-from thermocline.reproduce.ryoo import common, fig58, guided, mixes, paper, translated, win_map
+from thermocline.reproduce.ryoo import (
+    common,
+    fig58,
+    granularity,
+    guided,
+    migrated,
+    mixes,
+    paper,
+    real_moves,
+    translated,
+    win_map,
+)
 from thermocline.reproduce.ryoo.mixes import CONTEXT, Mix, MixSize, MixStudy
 from thermocline.reproduce.workloads import Job, Prepared
 from thermocline.simulation import runner
@@ -24,6 +35,14 @@ from .test_translation import trace
 
 RYOO = papers()["ryoo"]
 REFERENCES = 6000
+# Of chapter 6's programs: those that items ask for by name.
+MOVED = {
+    "stream-moved": "stream",
+    "lookups-moved": "xsbench",
+    "graph-moved": "graph500",
+    "hydro-moved": "lulesh",
+    "vcycle-moved": "mg",
+}
 
 
 def prepared(mix: Mix, path: Path, study: MixStudy) -> Prepared:
@@ -31,7 +50,8 @@ def prepared(mix: Mix, path: Path, study: MixStudy) -> Prepared:
     survey = runner.survey(path)
     job = Job(mix.program, (), CONTEXT, study.machines[mix.chapter], REFERENCES, name=mix.name)
     half = int(survey["references"]) // 2
-    recorded = tail.Recorded(references=2 * half, kept_before=0, region=2 * half)
+    first = 2000 if mix.chapter == 6 else 0  # touches of all pages
+    recorded = tail.Recorded(references=2 * half, kept_before=first, region=2 * half - first)
     sites = [site("a.out!hot@a.c:1", 64 * REFERENCES, 2048 * 4096), site("(stack)", 0, 4096)]
     profile = parse(json.dumps(profile_table(sites)), path.name)
     return Prepared(job, path, profile, path, path.name, survey, recorded, 0, 0, 0)
@@ -45,11 +65,17 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> MixStudy:
         Mix("hot", "mcf", (), chapter=5, name="hot", region=REFERENCES),
         Mix("pages", "gups", (), chapter=7, name="pages", region=REFERENCES),
     ]
+    all_ += [Mix(name, stands_for, (), chapter=6, name=name) for name, stands_for in MOVED.items()]
+    # Near memory of 4 MiB, for half of what is touched.
+    size = MixSize(
+        divisor=32, region=0, copies=2, near_divisor=100, time_divisor=1000, seconds=0.001
+    )
     machines = {5: store.find("ryoo-hbm-ddr3"), 7: store.find("ryoo-skylake")}
-    made = MixStudy(machines, all_, MixSize(divisor=32, region=0, copies=2))
+    made = MixStudy({**machines, 6: migrated.machine(size)}, all_, size)
     paths = {"hot": hot_trace(folder / "hot", REFERENCES), "pages": trace(folder / "pages", 2000)}
     for mix in all_:
-        made._prepared[mix.name, CONTEXT] = prepared(mix, paths[mix.name], made)
+        path = paths.get(mix.name, paths["pages"])
+        made._prepared[mix.name, CONTEXT] = prepared(mix, path, made)
     return made
 
 
@@ -73,7 +99,7 @@ def cached(study: MixStudy, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_item_makes_its_tables(item: Item, study: MixStudy, tmp_path: Path) -> None:
     study.simulate(item.runs(study), Here(), lambda *_: None)
     result = item.result(study)
-    assert item.chapter in (5, 7)
+    assert item.chapter in (5, 6, 7)
     assert result.tables
     for table in result.tables:
         assert table.rows
@@ -97,6 +123,62 @@ def test_a_mix_is_copies_on_a_part_of_the_machine(study: MixStudy) -> None:
     assert 0.19 * touched < near <= 0.2 * touched
     half = mixes.MixRun("hot", CONTEXT, "all-slow", first_half=True)
     assert study.configuration(half)["budget"] == REFERENCES // 2
+
+
+@pytest.mark.usefixtures("cached")
+def test_a_moved_program_has_the_whole_machine_and_little_near_memory(study: MixStudy) -> None:
+    mix = study.mixes["stream-moved"]
+    made = study.configuration(migrated.run(study, mix, "sampling:ratio=4"))
+    assert made["placement"]["policy"] == "sampling" and made["placement"]["ratio"] == 4
+    assert made["placement"]["sample_ps"] == 10_000_000
+    assert made["tiers"][0]["nodes"][0]["bytes"] == 2**22
+    assert made["cpu"]["cores"] == 4 and made["limit_ps"] == 1_000_000_000
+    added = made["placement"]["far_ps"]
+    slow = study.configuration(migrated.run(study, mix, "4K", far=8.0))
+    assert slow["placement"]["far_ps"] == 7 * added // 2
+    near = study.configuration(migrated.all_near(mix))
+    assert near["placement"] == {"name": "one-tier", "tier": 0} and "limit_ps" not in near
+
+
+@pytest.mark.usefixtures("cached")
+def test_a_slowdown_is_over_the_same_references(study: MixStudy) -> None:
+    mix = study.mixes["stream-moved"]
+    runs = migrated.runs(study, [mix], ("4K", "2M"))
+    study.simulate(runs, Here(), lambda *_: None)
+    found = migrated.slowdowns(study, [mix], ("4K", "2M"))[mix.name]
+    assert found["4K"].faults > 50
+    # Pages in any order: what comes with them is of no use.
+    assert 1 < found["4K"].slowdown < found["2M"].slowdown
+    assert found["2M"].covered < found["4K"].covered <= 1
+    answer = {"timeline": [[100, 1.0], [300, 2.0]], "references": 400, "seconds": 4.0}
+    assert migrated._at(answer, 0) == 0
+    assert migrated._at(answer, 200) == pytest.approx(1.5)
+    assert migrated._at(answer, 350) == pytest.approx(3.0)
+    assert migrated._at(answer, 500) == 4.0
+
+
+def test_a_preference_is_none_where_all_are_alike() -> None:
+    def found(*times: float) -> dict[str, migrated.Measured]:
+        return {
+            policy: migrated.Measured(time, 1.0, 1, 0, {}, 0)
+            for policy, time in zip(migrated.FIXED, times, strict=True)
+        }
+
+    assert migrated.preference(found(1.0, 1.01, 1.04)) == "none"
+    assert migrated.preference(found(1.2, 1.1, 1.4)) == "64K"
+    several = {"a": found(1, 2, 3), "b": found(2, 1, 3), "c": found(9, 1, 3)}
+    assert granularity.chosen_by_others(several, "c") == "4K"
+    assert granularity.chosen_by_others(several, "a") == "64K"
+
+
+def test_real_runs_that_take_too_long_are_bounds() -> None:
+    mix = Mix("stream", "stream", (), chapter=6, name="stream-moved")
+    one = {"seconds": 3.0, "ended": False}
+    found = {mix.name: {"plain": 2.0, **dict.fromkeys(migrated.POLICIES, one)}}
+    found[mix.name]["2M"] = {"seconds": 4.0, "ended": True}
+    table = real_moves.table([mix], {"found": found})
+    assert table.rows[0][1] == "1.5" and table.rows[0][3] == "> 2.0"
+    assert real_moves.table([mix], {"found": {}}).rows[0][1:] == ("-",) * len(migrated.POLICIES)
 
 
 @pytest.mark.usefixtures("cached")

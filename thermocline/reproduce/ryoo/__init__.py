@@ -4,6 +4,8 @@ Chapter 5: SILC-FM.  Our programs in several copies stand for the thesis' SPEC p
 the behaviour, not the name.  The last cache is divided by one number; inputs are as large, and
 slices as long, as fetch each line of the footprint about as often as the thesis' (Table 5.3).
 
+Chapter 6: migration by granularity, one program at a time.
+
 Chapter 7: POM-TLB, with the same programs and larger inputs.
 """
 
@@ -12,12 +14,21 @@ from thermocline.reproduce.item import Paper
 from thermocline.reproduce.ryoo import (
     fig11,
     fig12,
+    fig41,
+    fig42,
+    fig43,
     fig44,
     fig45,
     fig55,
     fig57,
     fig58,
     fig59,
+    fig62,
+    fig63,
+    fig64,
+    fig65,
+    fig66,
+    fig67,
     fig73,
     fig74,
     fig75,
@@ -25,63 +36,37 @@ from thermocline.reproduce.ryoo import (
     fig77,
     fig510,
     fig511,
+    fourth,
+    granularity,
     guided,
+    migrated,
+    programs,
     table51,
     table52,
     table53,
     table54,
+    table61,
+    table62,
     table71,
+    weighed,
     win_map,
 )
 from thermocline.reproduce.ryoo.left_out import LEFT_OUT
-from thermocline.reproduce.ryoo.mixes import CONTEXT, Mix, MixSize, MixStudy
+from thermocline.reproduce.ryoo.mixes import CONTEXT, MixSize, MixStudy
 
 QUICK = MixSize(divisor=32, region=0)
-FULL = MixSize(divisor=8, region=0)
-_LONGER = 32  # slices of the full run
-
-# Program, what it stands for, arguments of the quick run and of the full one, and the slice in
-# millions of references of a copy.
-_CHAPTER5 = (
-    ("hydro", "bwaves", "12 12", "19 24", 2.0),
-    ("ocean", "zeusmp", "16 4", "32 8", 1.0),
-    ("fdtd", "gems", "20 20", "32 40", 1.2),
-    ("multigrid", "leslie", "16 2", "32 2", 1.0),
-    ("filters", "gcc", "100 3", "200 6", 1.1),
-    ("hashjoin", "omnet", "4000 3", "16000 16", 0.7),
-    ("graph", "mcf", "13 3", "15 12", 0.4),
-    ("stream", "lib", "40000 60", "160000 240", 0.45),
-)
-
-# Chapter 7: caches and TLBs are whole, so that the inputs are larger.  The buffer in memory is
-# divided by POM_DIVISOR (translated.py).
-_CHAPTER7 = (
-    ("stream", "gups", "2500000 1", "16000000 1", 1.4),
-    ("graph", "graph500", "17 2", "20 2", 2.0),
-    ("hashjoin", "canneal", "100000 1", "1600000 1", 2.0),
-    ("spline", "mcf", "16 3 24", "64 3 48", 2.0),
-    ("fdtd", "GemsFDTD", "56 3", "112 3", 2.0),
-    ("ocean", "zeusmp", "80 1", "160 1", 2.0),
-    ("hydro", "lbm", "36 2", "71 2", 2.0),
-)
+FULL = MixSize(divisor=8, region=0, near_divisor=4, time_divisor=2, seconds=0.5)
 
 
 def study(full: bool) -> MixStudy:
-    """All chapters' mixes."""
-    mixes = [
-        Mix(
-            program,
-            stands_for,
-            tuple((large if full else small).split()),
-            chapter=chapter,
-            name=program if chapter == 5 else f"{program}-large",
-            region=int(millions * 1e6 * (_LONGER if full else 1)),
-        )
-        for chapter, all_of_it in ((5, _CHAPTER5), (7, _CHAPTER7))
-        for program, stands_for, small, large, millions in all_of_it
-    ]
-    machines = {5: store.find("ryoo-hbm-ddr3"), 7: store.find("ryoo-skylake")}
-    return MixStudy(machines, mixes, FULL if full else QUICK)
+    """All chapters' programs."""
+    size = FULL if full else QUICK
+    machines = {
+        5: store.find("ryoo-hbm-ddr3"),
+        6: migrated.machine(size),
+        7: store.find("ryoo-skylake"),
+    }
+    return MixStudy(machines, programs.mixes(full), size)
 
 
 PAPER = Paper(
@@ -91,8 +76,11 @@ PAPER = Paper(
         *(fig11.ITEM, table51.ITEM, table52.ITEM, table53.ITEM, fig55.ITEM, fig57.ITEM),
         *(fig58.ITEM, fig59.ITEM, table54.ITEM, fig510.ITEM, fig511.ITEM),
         *(guided.ITEM, win_map.ITEM),
+        *(table61.ITEM, table62.ITEM, fig41.ITEM, fig42.ITEM, fig43.ITEM, fig62.ITEM),
+        *(fig63.ITEM, fig64.ITEM, fig65.ITEM, fig66.ITEM, fig67.ITEM, granularity.ITEM),
         *(fig12.ITEM, fig44.ITEM, fig45.ITEM, table71.ITEM, fig73.ITEM, fig74.ITEM),
         *(fig75.ITEM, fig76.ITEM, fig77.ITEM),
+        *(sizes.ITEM, cores.ITEM, today.ITEM, weighed.ITEM, fourth.ITEM),
     ),
     (CONTEXT,),
     study,

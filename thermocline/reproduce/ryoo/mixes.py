@@ -44,12 +44,20 @@ class MixRun(Run):
     large: float = 0.0  # of 2 MiB regions
     near_bandwidth: float = 1.0  # over the machine's
 
+    def configuration(self, study: "MixStudy") -> dict[str, Any]:
+        """For the simulator."""
+        return study.together(self)
+
 
 @dataclass(frozen=True)
 class MixSize(Size):
     """How small everything is, and how many copies share the machine."""
 
     copies: int = 4
+    # Of chapter 6: memory and the last cache divided, time as well, and what is simulated at most.
+    near_divisor: int = 16
+    time_divisor: int = 10
+    seconds: float = 0.06
 
 
 class MixStudy(Study):
@@ -108,8 +116,12 @@ class MixStudy(Study):
         )
 
     def configuration(self, run: Run) -> dict[str, Any]:
-        """For the simulator: the same trace several times, on as many cores."""
+        """For the simulator, as the run's chapter has it."""
         assert isinstance(run, MixRun)
+        return run.configuration(self)
+
+    def together(self, run: MixRun) -> dict[str, Any]:
+        """The same trace several times, on as many cores."""
         prepared = self.prepared(run.program, run.context)
         copies, survey, recorded = self.size.copies, prepared.survey, prepared.recorded
         touched = copies * int(survey["touched_bytes"])
@@ -138,8 +150,9 @@ class MixStudy(Study):
 
     def _key(self, run: Run, configuration: dict[str, Any]) -> str:
         digest = self.prepared(run.program, run.context).trace_digest
-        traces = [digest] * len(configuration["traces"])
-        return cache.key({**configuration, "traces": traces}, runner_digest())
+        several = len(configuration.get("traces", []))
+        named = {"traces": [digest] * several} if several else {"trace": digest}
+        return cache.key({**configuration, **named}, runner_digest())
 
 
 def with_smaller_shared_cache(machine: Machine, divisor: int) -> Machine:

@@ -59,3 +59,33 @@ SIZE_ACCURACY, BYPASS_ACCURACY = 0.95, 0.458
 ROW_HITS = 0.71
 CACHING = 0.05
 WALKS_GONE = 0.99
+
+# --- Chapter 6. ---
+
+# Table 6.2: resident memory, MB.
+RESIDENT_MB = {
+    "graph500": 761,
+    "gups": 2048,
+    "stream": 1106,
+    "cg": 890,
+    "ft": 1290,
+    "is": 1055,
+    "mg": 490,
+    "ua": 483,
+    "canneal": 939,
+    "freqmine": 678,
+    "lulesh": 696,
+    "minife": 642,
+    "xsbench": 5683,
+}
+# Section 6.3.4, of Figure 6.2: the best fixed granularity.
+PREFERS = {
+    **dict.fromkeys(("gups", "cg", "ft", "is", "xsbench"), "4K"),
+    **dict.fromkeys(("graph500", "mg", "minife"), "64K"),
+    **dict.fromkeys(("stream", "lulesh", "freqmine"), "2M"),
+    **dict.fromkeys(("ua", "canneal"), "none"),
+}
+# The same: where a dynamic scheme beats the best fixed one, and where neither reaches it.
+DYNAMIC_WINS = {"history": ("stream", "is", "cg"), "sampling": ("cg", "is", "ft")}
+DYNAMIC_LOSES = ("lulesh", "graph500")
+MOST_GAIN, MEAN_GAIN = 0.74, 0.66  # over the baseline, chapter 6 and section 6.4

@@ -1,0 +1,60 @@
+"""Our programs by chapter, and what each stands for; one table for all chapters."""
+
+from thermocline.reproduce.ryoo.mixes import Mix
+
+# Slices of the full run are so many times as long.
+LONGER = {5: 32, 6: 8, 7: 32}
+# Chapter, program, the thesis' program that its behaviour is nearest to, arguments of the quick run
+# and of the full one, and the slice in millions of references of a copy.
+#
+# Chapter 5: inputs are as large, and slices as long, as fetch each line about as often as Table 5.3
+# says.  Chapter 6: touched memory is Table 6.2's divided by 16 (4), as near as inputs allow, and
+# the slice is the run's last part (graph without PageRank: searches and their validation).
+# Chapter 7: caches and TLBs are whole, so that the inputs are larger; the buffer in memory is
+# divided by POM_DIVISOR (translated.py).
+PROGRAMS = (
+    (5, "hydro", "bwaves", "12 12", "19 24", 2.0),
+    (5, "ocean", "zeusmp", "16 4", "32 8", 1.0),
+    (5, "fdtd", "gems", "20 20", "32 40", 1.2),
+    (5, "multigrid", "leslie", "16 2", "32 2", 1.0),
+    (5, "filters", "gcc", "100 3", "200 6", 1.1),
+    (5, "hashjoin", "omnet", "4000 3", "16000 16", 0.7),
+    (5, "graph", "mcf", "13 3", "15 12", 0.4),
+    (5, "stream", "lib", "40000 60", "160000 240", 0.45),
+    (6, "graph", "graph500", "19 2 0", "21 2 0", 20.0),
+    (6, "updates", "gups", "16000000 1500000", "64000000 6000000", 6.0),
+    (6, "stream", "stream", "2900000 2 0", "11700000 2 0", 8.0),
+    (6, "sparsecg", "cg", "18000 128 3", "36000 256 3", 12.0),
+    (6, "fourier", "ft", "128 0", "256 0", 50.0),
+    (6, "sortkeys", "is", "5600000 1", "22400000 1", 25.0),
+    (6, "vcycle", "mg", "104 2", "168 2", 12.0),
+    (6, "remesh", "ua", "8 10", "9 20", 16.0),
+    (6, "anneal", "canneal", "300000 30000", "1200000 100000", 4.0),
+    (6, "itemsets", "freqmine", "38000 80", "152000 80", 16.0),
+    (6, "hydro", "lulesh", "44 4", "70 4", 14.0),
+    (6, "elements", "minife", "44 6", "69 6", 16.0),
+    (6, "lookups", "xsbench", "17300 40000 64", "69000 100000 64", 5.0),
+    (7, "stream", "gups", "2500000 1", "16000000 1", 1.4),
+    (7, "graph", "graph500", "17 2", "20 2", 2.0),
+    (7, "hashjoin", "canneal", "100000 1", "1600000 1", 2.0),
+    (7, "spline", "mcf", "16 3 24", "64 3 48", 2.0),
+    (7, "fdtd", "GemsFDTD", "56 3", "112 3", 2.0),
+    (7, "ocean", "zeusmp", "80 1", "160 1", 2.0),
+    (7, "hydro", "lbm", "36 2", "71 2", 2.0),
+)
+_SUFFIX = {5: "", 6: "-moved", 7: "-large"}
+
+
+def mixes(full: bool) -> list[Mix]:
+    """All of them, at one size."""
+    return [
+        Mix(
+            program,
+            stands_for,
+            tuple((large if full else small).split()),
+            chapter=chapter,
+            name=f"{program}{_SUFFIX[chapter]}",
+            region=int(millions * 1e6 * (LONGER[chapter] if full else 1)),
+        )
+        for chapter, program, stands_for, small, large, millions in PROGRAMS
+    ]
