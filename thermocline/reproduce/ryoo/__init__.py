@@ -36,7 +36,6 @@ from thermocline.reproduce.ryoo import (
     fig77,
     fig510,
     fig511,
-    fourth,
     granularity,
     guided,
     migrated,
@@ -48,7 +47,6 @@ from thermocline.reproduce.ryoo import (
     table61,
     table62,
     table71,
-    weighed,
     win_map,
 )
 from thermocline.reproduce.ryoo.left_out import LEFT_OUT
@@ -80,9 +78,6 @@ PAPER = Paper(
         *(fig63.ITEM, fig64.ITEM, fig65.ITEM, fig66.ITEM, fig67.ITEM, granularity.ITEM),
         *(fig12.ITEM, fig44.ITEM, fig45.ITEM, table71.ITEM, fig73.ITEM, fig74.ITEM),
         *(fig75.ITEM, fig76.ITEM, fig77.ITEM),
-        *(sizes.ITEM, cores.ITEM, today.ITEM, weighed.ITEM, fourth.ITEM),
     ),
     (CONTEXT,),
-    study,
-    LEFT_OUT,
 )
