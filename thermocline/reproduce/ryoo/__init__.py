@@ -80,4 +80,6 @@ PAPER = Paper(
         *(fig75.ITEM, fig76.ITEM, fig77.ITEM),
     ),
     (CONTEXT,),
+    study,
+    LEFT_OUT,
 )
