@@ -23,13 +23,18 @@ install -m 755 "$build/lib/thermocline/thermocline-trace" \
 install -m 644 "$build"/lib/thermocline/*.a "$top/lib/thermocline/" # for -static
 mkdir -p "$top/include/thermocline"
 install -m 644 "$build"/include/thermocline/* "$top/include/thermocline/"
+for folder in lib/cmake/thermocline lib/pkgconfig; do
+    mkdir -p "$top/$folder"
+    install -m 644 "$build/$folder"/* "$top/$folder/"
+done
 # Python packages in an environment of their own, called with the prefix they belong to.
 python3 -m venv "$top/lib/thermocline/python"
 # From a copy: setuptools would otherwise put its own things into build/lib, which is ours.
 source=$(mktemp -d)
 trap 'rm -rf "$source"' EXIT
 cp -r pyproject.toml thermocline machines workloads "$source"
-"$top/lib/thermocline/python/bin/python" -m pip install --quiet --disable-pip-version-check "$source"
+"$top/lib/thermocline/python/bin/python" -m pip install --quiet --disable-pip-version-check \
+    "$source[report,cluster]"
 cat >"$top/bin/thermocline" <<END
 #!/bin/sh
 here=\$(dirname "\$(readlink -f "\$0")")

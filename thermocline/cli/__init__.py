@@ -34,7 +34,6 @@ _PASS_ON = {"allow_interspersed_args": False}
 app = typer.Typer(
     name="thermocline",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help=(
