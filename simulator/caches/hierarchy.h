@@ -3,6 +3,7 @@
 // things arrive is none of this file's business.
 #pragma once
 #include "simulator/cache.h"
+#include "simulator/translation/references.h"
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -38,6 +39,11 @@ class Hierarchy {
     }
 
     uint32_t levels() const { return levels_; }
+
+    // Lines that translation keeps to itself (page tables, buffers in memory) stay in a set before
+    // data, whoever was used longer ago, as long as they have no more than this share of its ways
+    // (Ryoo 2017, section 8.2.2, wishes for such a replacement).
+    void keep_translation(double share) { kept_share_ = share; }
 
     // Refers to a line; the level that had it, or levels() if it comes from memory.
     uint32_t refer(uint32_t core, uint64_t line, bool store, uint32_t owner, Writebacks &out) {
@@ -126,8 +132,9 @@ class Hierarchy {
         for (; level < levels_; level++) {
             Cache &cache = at(core, level);
             uint64_t *set = cache.set(line.line());
-            const CacheLine victim(set[cache.ways() - 1]);
-            cache.put_first(set, cache.ways() - 1, line.word());
+            const unsigned goes = kept_share_ > 0 ? spare(cache, set) : cache.ways() - 1;
+            const CacheLine victim(set[goes]);
+            cache.put_first(set, goes, line.word());
             if (!victim.present() || !victim.dirty())
                 return;
             // A write-back: the next level takes it in, if it isn't there.
@@ -145,7 +152,26 @@ class Hierarchy {
         out.line[out.count++] = line;
     }
 
+    static bool is_translation(CacheLine line) {
+        return line.present() && Kept::holds(line.line() * line_bytes);
+    }
+    // The position of the line that goes: the one used longest ago, or in its place a line of data.
+    unsigned spare(const Cache &cache, const uint64_t *set) const {
+        const unsigned last = cache.ways() - 1;
+        if (!is_translation(CacheLine(set[last])))
+            return last;
+        unsigned kept = 0, data = last;
+        for (unsigned way = 0; way <= last; way++)
+            if (is_translation(CacheLine(set[way])))
+                kept++;
+            else
+                data = way;
+        return double(kept) <= kept_share_ * cache.ways() ? data : last;
+    }
+
+    static constexpr uint64_t line_bytes = 64;
     const uint32_t levels_;
+    double kept_share_ = 0;
     std::vector<Cache> caches_; // by core, then level; shared ones are the same memory
     std::vector<std::unique_ptr<uint64_t, Free>> memory_;
 };

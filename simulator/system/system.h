@@ -56,6 +56,7 @@ template <class Source, template <class> class Organisation, class Memory> class
             socket_of_node_.push_back(node % config.sockets);
         if (config.translation.on) {
             walks_.emplace(config.translation, config.latency, uint32_t(sources.size()), *this);
+            hierarchy_.keep_translation(config.translation.options.value("keep", 0.0));
             placement.on_unmap([this](uint64_t address) { walks_->shoot_down(address); });
         }
         cores_.reserve(sources.size());

@@ -76,6 +76,31 @@ def test_pom_walks_once_a_page_and_costs_time_only_with_translation(tmp_path: Pa
     assert near["pom:caching=off"] > near["pom"]
 
 
+def test_caches_that_keep_translation_have_more_of_it(tmp_path: Path) -> None:
+    # Data fill the caches: a page's line each, and 32 that are not used again.
+    rng = random.Random(5)
+    references = []
+    for _ in range(3000):
+        page = rng.randrange(8192)
+        references += [Ref((1 << 32) + PAGE * page + 64 * line) for line in range(33)]
+    write(tmp_path / "t", [references], ["a.out!f@a.c:1"])
+    found = rows(
+        ok(
+            tmp_path, "simulate", "t", *MACHINE, "--translation", "native", "--json",
+            "--no-prefetcher", "--tlb", "baseline,baseline:keep=0.5",
+        )
+    )  # fmt: skip
+
+    def from_memory(name: str) -> int:
+        return int(found[name]["translation"]["references_found"][-1])
+
+    assert from_memory("baseline:keep=0.5") < from_memory("baseline")
+    assert (
+        found["baseline"]["translation"]["walks"]
+        == (found["baseline:keep=0.5"]["translation"]["walks"])
+    )
+
+
 def test_large_pages_need_shorter_walks(tmp_path: Path) -> None:
     trace(tmp_path / "t")
     words = ("simulate", "t", *MACHINE, "--translation", "native", "--json")
@@ -157,6 +182,7 @@ def test_pages_that_migrate_are_shot_down(tmp_path: Path) -> None:
         (("--translation", "native", "--tlb", "pom:caching=maybe"), "on or off"),
         (("--translation", "native", "--tlb", "tsb:trap=-1"), "give cycles"),
         (("--translation", "native", "--tlb", "pom:large=1"), "between 0 and 1"),
+        (("--translation", "native", "--tlb", "baseline:keep=2"), "between 0 and 1"),
         (("--translation", "native", "--large-pages", "120%"), "give a share"),
     ],
 )

@@ -18,13 +18,13 @@ _TABLES_BYTES = 64 * 2**20
 _TABLES_SHARE = 16
 # Organisations of the last level (simulator/translation/last_level.cpp): options and their kinds.
 LAST_LEVELS: dict[str, dict[str, str]] = {
-    "baseline": {},
+    "baseline": {"keep": "share"},
     "pom": {
         "bytes": "bytes", "large": "share", "caching": "switch", "bypass": "switch",
-        "predictor": "switch", "neighbours": "switch",
+        "predictor": "switch", "neighbours": "switch", "keep": "share",
     },
-    "shared-l2": {"cycles": "cycles"},
-    "tsb": {"bytes": "bytes", "trap": "cycles"},
+    "shared-l2": {"cycles": "cycles", "keep": "share"},
+    "tsb": {"bytes": "bytes", "trap": "cycles", "keep": "share"},
 }  # fmt: skip
 _IN_MEMORY = ("pom", "tsb")
 

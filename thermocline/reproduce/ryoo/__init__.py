@@ -12,6 +12,7 @@ Chapter 7: POM-TLB, with the same programs and larger inputs.
 from thermocline.machine import store
 from thermocline.reproduce.item import Paper
 from thermocline.reproduce.ryoo import (
+    cores,
     fig11,
     fig12,
     fig41,
@@ -36,10 +37,12 @@ from thermocline.reproduce.ryoo import (
     fig77,
     fig510,
     fig511,
+    fourth,
     granularity,
     guided,
     migrated,
     programs,
+    sizes,
     table51,
     table52,
     table53,
@@ -47,6 +50,8 @@ from thermocline.reproduce.ryoo import (
     table61,
     table62,
     table71,
+    today,
+    weighed,
     win_map,
 )
 from thermocline.reproduce.ryoo.left_out import LEFT_OUT
@@ -78,6 +83,7 @@ PAPER = Paper(
         *(fig63.ITEM, fig64.ITEM, fig65.ITEM, fig66.ITEM, fig67.ITEM, granularity.ITEM),
         *(fig12.ITEM, fig44.ITEM, fig45.ITEM, table71.ITEM, fig73.ITEM, fig74.ITEM),
         *(fig75.ITEM, fig76.ITEM, fig77.ITEM),
+        *(sizes.ITEM, cores.ITEM, today.ITEM, weighed.ITEM, fourth.ITEM),
     ),
     (CONTEXT,),
     study,

@@ -12,6 +12,7 @@ from thermocline.executors import Executor, Piece
 from thermocline.machine.model import Machine
 from thermocline.planning.capacity import parse as capacity
 from thermocline.reproduce import cache
+from thermocline.reproduce.ryoo import variants
 from thermocline.reproduce.study import Run, Size, Study, Update, Workload, counted, runner_digest
 from thermocline.reproduce.workloads import Job, Prepared, prepare
 from thermocline.simulation import config, programs, translation
@@ -43,6 +44,8 @@ class MixRun(Run):
     mode: translation.Mode = "nested"
     large: float = 0.0  # of 2 MiB regions
     near_bandwidth: float = 1.0  # over the machine's
+    copies: int = 0  # 0: the study's
+    variant: str = ""  # of the machine (variants.py)
 
     def configuration(self, study: "MixStudy") -> dict[str, Any]:
         """For the simulator."""
@@ -123,9 +126,11 @@ class MixStudy(Study):
     def together(self, run: MixRun) -> dict[str, Any]:
         """The same trace several times, on as many cores."""
         prepared = self.prepared(run.program, run.context)
-        copies, survey, recorded = self.size.copies, prepared.survey, prepared.recorded
+        copies = run.copies or self.size.copies
+        survey, recorded = prepared.survey, prepared.recorded
         touched = copies * int(survey["touched_bytes"])
         machine = self.machines[self.mixes[run.program].chapter]
+        machine = variants.make(machine, run.variant, copies)
         setting = config.Setting(
             machine=with_near_bandwidth(machine, run.near_bandwidth),
             threads=copies,

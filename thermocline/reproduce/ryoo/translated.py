@@ -85,7 +85,7 @@ def steady(study: MixStudy, run: MixRun) -> Steady:
     in_translation = ("translation",)
     return Steady(
         seconds,
-        seconds * hertz * study.size.copies,
+        seconds * hertz * (run.copies or study.size.copies),
         int(less([*in_translation, "second_misses"])),
         float(less([*in_translation, "penalty_seconds"])) * hertz,
         int(less([*in_translation, "walks"])),
