@@ -120,8 +120,8 @@ def simulate(
 
     Schemes: first-touch, membrain (guided by --plan), random, interleave, hma, all-fast, all-slow,
     knl-cache, knl-hybrid, memory-mode, alloy, DRAM-local and its like (docs/configurations.md), or
-    a placement (first-touch, one-tier, random, interleave, guided, hma) * an organisation (flat,
-    memory-cache, alloy).
+    a placement (first-touch, one-tier, random, interleave, guided, hma, migrate) * an organisation
+    (flat, memory-cache, alloy).
 
     Example: thermocline simulate lulesh.trace --machine knl-7230 --scheme first-touch,knl-cache
     or live: thermocline simulate --machine knl-7230 --scheme first-touch,knl-cache -- ./lulesh
