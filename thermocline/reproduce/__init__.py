@@ -8,6 +8,6 @@ from thermocline.reproduce.item import Paper
 
 def papers() -> dict[str, Paper]:
     """All that can be reproduced, by name."""
-    from thermocline.reproduce import membrain, ryoo
+    from thermocline.reproduce import membrain, optane, ryoo
 
-    return {paper.name: paper for paper in (membrain.PAPER, ryoo.PAPER)}
+    return {paper.name: paper for paper in (membrain.PAPER, optane.PAPER, ryoo.PAPER)}

@@ -64,6 +64,7 @@ class Thinner:
     def __init__(self, skip: int) -> None:
         """`skip`: references before the region."""
         self.skip = skip
+        self.done = False  # whether what comes after is of no interest
         self.recorded = Recorded()
         self._seen: set[int] = set()
         # Pages that were seen, by their low bits: answers for nearly all at once.
@@ -156,24 +157,38 @@ class Thinner:
         return struct.pack("<QQQQ", thread, instructions, kept, dropped)
 
 
-def record(command: Sequence[str], machine: Machine, skip: int, out: Path) -> Recorded:
-    """Runs the command, and writes its trace to `out`."""
+def record(
+    command: Sequence[str],
+    machine: Machine,
+    skip: int,
+    out: Path,
+    thinner: Thinner | None = None,
+    functions: tuple[str, ...] = (),
+) -> Recorded:
+    """Runs the command, and writes its trace to `out`.
+
+    `functions`: whose entering and leaving a thinner of another kind is told.
+    """
     if not tool().exists():
         raise ThermoclineError(f"{tool()} is missing: run make build")
     with tempfile.TemporaryDirectory(prefix="thermocline-record-") as scratch:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(str(Path(scratch) / "socket"))
         listener.listen(1)
-        text = config.for_recording(Path(scratch) / "socket", machine, config.Part(UNLIMITED))
+        part = config.Part(UNLIMITED, functions)
+        text = config.for_recording(Path(scratch) / "socket", machine, part)
         file = Path(scratch) / "config"
         file.write_text(text, encoding="utf-8")
         with (Path(scratch) / "output").open("w+b") as output:
             program = subprocess.Popen(
                 list(command), env={**os.environ, CONFIG_VARIABLE: str(file)}, stdout=output
             )
+            thinner = thinner or Thinner(skip)
             try:
                 with listener, _accepted(listener, program, command) as stream:
-                    recorded = _through(stream, Thinner(skip), out)
+                    recorded = _through(stream, thinner, out)
+                if thinner.done:
+                    program.kill()
                 status = program.wait()
             finally:
                 if program.poll() is None:
@@ -181,7 +196,7 @@ def record(command: Sequence[str], machine: Machine, skip: int, out: Path) -> Re
                     program.wait()
             output.seek(0)
             recorded.output = output.read().decode("utf-8", "replace")
-    if status != 0:
+    if status != 0 and not thinner.done:
         raise ThermoclineError(f"{one_line(command[0])} failed with status {status}")
     return recorded
 
@@ -215,7 +230,7 @@ def _through(stream: socket.socket, thinner: Thinner, out: Path) -> Recorded:
     os.close(theirs)
     try:
         with os.fdopen(ours, "wb") as sink, stream.makefile("rb", buffering=2**20) as source:
-            while header := source.read(HEADER.size):
+            while not thinner.done and (header := source.read(HEADER.size)):
                 magic, _, _, size, *_ = HEADER.unpack(header)
                 if magic != MAGIC:
                     raise ThermoclineError("the recording is damaged: record it again")

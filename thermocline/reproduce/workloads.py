@@ -142,6 +142,7 @@ def build(program: str, context: int | None) -> Path:
     }
     made_from = [
         *files,
+        *sorted(source.glob("*/*.h")),
         source / "Makefile",
         paths.wrapper(),
         *(paths.library(f"{name}.so") for name in ("thermocline-plugin", "libthermocline")),
