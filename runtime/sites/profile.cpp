@@ -1,6 +1,7 @@
 // See profile.h.
 #include "profile.h"
 #include "callpath/call_path.h"
+#include "environment.h"
 #include "online/online.h"
 #include "own_memory.h"
 #include "residency.h"
@@ -13,10 +14,12 @@
 #include "trace/traffic.h"
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 using namespace tc;
@@ -240,6 +243,22 @@ void put_notes(JsonFile &json) {
     json.close(']');
 }
 
+utsname place;
+char rank[16]; // among an MPI program's processes; empty: none
+
+// As Open MPI, PMIx, MPICH and its kin, MVAPICH2 and Slurm tell their processes.
+void note_place() {
+    constexpr const char *names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                     "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+    uname(&place);
+    for (const char *name : names) {
+        if (environment_variable(name, rank, sizeof rank) && strspn(rank, "0123456789") > 0 &&
+            strspn(rank, "0123456789") == strlen(rank))
+            return;
+        rank[0] = 0;
+    }
+}
+
 void put_profile(JsonFile &json, uint64_t nanoseconds, bool complete) {
     uint64_t now = stats_now();
     size_t age_bytes = size_t(sites_end()) * sizeof(uint64_t);
@@ -260,6 +279,9 @@ void put_profile(JsonFile &json, uint64_t nanoseconds, bool complete) {
     put_command(json);
     json.string("executable", executable);
     json.number("pid", uint64_t(getpid()));
+    json.string("host", place.nodename);
+    if (rank[0])
+        json.number("rank", strtoul(rank, nullptr, 10));
     put_date(json, "start", started);
     json.seconds("wall_seconds", nanoseconds);
     json.boolean("complete", complete);
@@ -289,6 +311,7 @@ void put_profile(JsonFile &json, uint64_t nanoseconds, bool complete) {
 
 bool profile_start(const Config &the_config) {
     config = &the_config;
+    note_place();
     sampler = config->sampler ? find_sampler(config->sampler) : nullptr;
     size_t length = strlen(config->profile);
     char *at = prefix;

@@ -246,3 +246,23 @@ def test_the_heap_is_predicted_within_what_a_run_gives_it(make_profile: MakeProf
     assert found.spilled[0] == 3 * page
     unreserved = plan.model_copy(update={"nonheap_bytes": 0})
     assert predict(profile, unreserved, [8 * page, None]).fast_share == pytest.approx(1.0)
+
+
+def test_ranks_of_a_host_share_its_memory(make_profile: MakeProfile) -> None:
+    sites = [site("hot", 900, 4 * 2**20), site("cold", 10, 4 * 2**20)]
+    places = [(0, "n1"), (1, "n1"), (2, "n1"), (3, "n2")]
+    ranks = [make_profile(sites, rank=rank, host=host) for rank, host in places]
+    assert planner.ranks_of_a_host(ranks) == 3
+
+    def made(text: str) -> Plan:
+        request = planner.Request(KNL, capacity.parse(text), "thermos", "none", sharing=3)
+        return planner.make(ranks, request)
+
+    assert made("12MiB").capacity_bytes == 4 * 2**20  # each rank's
+    assert [s.key for s in made("12MiB").sites if s.tier == 0] == ["hot"]
+    assert made("50%").capacity_bytes == 4 * 2**20  # of the rank's own peak
+    assert made("64GiB").capacity_bytes == KNL.tier[0].capacity_bytes // 3
+    with pytest.raises(Misuse, match="comes twice"):
+        planner.ranks_of_a_host([ranks[0], ranks[0]])
+    with pytest.raises(Misuse, match="no MPI rank's"):
+        planner.ranks_of_a_host([make_profile(sites)])

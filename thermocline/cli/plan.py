@@ -32,6 +32,10 @@ def plan(
     split: Annotated[
         bool, typer.Option("--split", help="fastest: a site may be in several tiers.")
     ] = False,
+    ranks: Annotated[
+        bool,
+        typer.Option("--ranks", help="Profiles of one MPI run: a host's ranks share its memory."),
+    ] = False,
     trace: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--trace", help="Of the program: tells which sites suit a hardware cache."),
@@ -55,10 +59,11 @@ def plan(
     Across several profiles, the plan maximises the mean of their normalised traffic.
 
     Example: thermocline plan lulesh.71.profile --machine knl-7230 --capacity 25% --strategy thermos
+    or for all ranks of mpirun: thermocline plan lulesh.*.profile --ranks --capacity 16GiB
     """
     from dataclasses import asdict
 
-    from thermocline import files
+    from thermocline import files, units
     from thermocline.cli import huge as hugely
     from thermocline.cli import output, suited
     from thermocline.errors import Misuse
@@ -68,14 +73,15 @@ def plan(
     from thermocline.planning import model, planner, suitability
     from thermocline.profiles import model as profile_model
 
+    inputs = [profile_model.load(path) for path in profiles]
+    names = [str(path) for path in profiles]
     request = planner.Request(
-        store.find(machine), capacities.parse(capacity), strategy, _nonheap(nonheap_tier), split
+        *(store.find(machine), capacities.parse(capacity), strategy, _nonheap(nonheap_tier), split),
+        sharing=planner.ranks_of_a_host(inputs) if ranks else 1,
     )
     planner.check(request)
     if huge and trace is None:
         raise Misuse("--huge weighs page walks in a trace: give --trace (see 'thermocline trace')")
-    inputs = [profile_model.load(path) for path in profiles]
-    names = [str(path) for path in profiles]
     if cross_validate:
         _print_folds(planner.cross_validate(inputs, names, request), as_json)
         return
@@ -111,7 +117,12 @@ def plan(
         hugely.show(walks)
     for profile, name in zip(inputs, names, strict=True):
         _warn(profile, name)
-    if request.limit_for(inputs[0]) < request.capacity.of(inputs[0].peak_resident_bytes):
+    if request.sharing > 1:
+        output.note(
+            f"{request.sharing} ranks share a host's memory: each has "
+            f"{units.format_bytes(made.capacity_bytes)} of {request.machine.tier[0].name}"
+        )
+    elif request.limit_for(inputs[0]) < request.capacity.of(inputs[0].peak_resident_bytes):
         output.note(f"the capacity was lowered to all of {request.machine.tier[0].name}")
     print(f"wrote {path}")
     preload = [] if made.preload_context is None else ["--preload"]

@@ -1,5 +1,6 @@
 """Makes plans: profiles + machine + capacity + strategy -> plan."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -27,15 +28,18 @@ class Request:
     strategy: str
     nonheap_tier: NonheapTier = 0
     split: bool = False  # a site may be in several tiers
+    sharing: int = 1  # processes that a host's memory is divided among, such as MPI ranks
 
     def limit_for(self, profile: Profile) -> int:
         """Tier 0's capacity for this input, never above what the machine has."""
         asked = self.capacity.of(profile.peak_resident_bytes)
-        return min(asked, self.machine.tier[0].capacity_bytes)
+        if self.capacity.share is None:  # a share of the peak is the process's own already
+            asked //= self.sharing
+        return min(asked, self.machine.tier[0].capacity_bytes // self.sharing)
 
     def limits_for(self, profile: Profile) -> list[int | None]:
         """All tiers' capacities."""
-        rest = [tier.capacity_bytes for tier in self.machine.tier[1:]]
+        rest = [tier.capacity_bytes // self.sharing for tier in self.machine.tier[1:]]
         return [self.limit_for(profile), *rest]
 
 
@@ -57,6 +61,19 @@ def check(request: Request) -> None:
         )
     if request.nonheap_tier != "none" and not 0 <= request.nonheap_tier < tiers:
         raise Misuse(f"no tier {request.nonheap_tier}: {request.machine.name} has {tiers}")
+
+
+def ranks_of_a_host(profiles: Sequence[Profile]) -> int:
+    """How many of them ran on the host that had most; Misuse where they are no MPI ranks."""
+    for profile in profiles:
+        if profile.rank is None:
+            raise Misuse(
+                f"--ranks: the profile of process {profile.pid} is no MPI rank's: profile with "
+                "'thermocline profile -- mpirun ...', or leave --ranks out"
+            )
+    if len({profile.rank for profile in profiles}) < len(profiles):
+        raise Misuse("--ranks: a rank comes twice: give the profiles of one run")
+    return max(Counter(profile.host for profile in profiles).values())
 
 
 def make(profiles: Sequence[Profile], request: Request, names: Sequence[str] = ()) -> Plan:
@@ -139,7 +156,11 @@ def _memory(
     writes[home] = demand.nonheap_traffic - demand.nonheap_reads
     rooms = [room]
     for index, tier in enumerate(tiers[1:], start=1):
-        rooms.append(max(0, tier.capacity_bytes - (demand.nonheap if index == home else 0)))
+        rooms.append(
+            max(
+                0, tier.capacity_bytes // request.sharing - (demand.nonheap if index == home else 0)
+            )
+        )
     return Memory(
         speed.of(request.machine),
         tuple(rooms),

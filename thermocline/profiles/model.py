@@ -93,6 +93,8 @@ class Profile(Open):
     command: list[str] = []
     executable: str = ""
     pid: int = 0
+    host: str = ""
+    rank: Annotated[int, Field(ge=0, lt=2**31)] | None = None  # among an MPI program's processes
     wall_seconds: Seconds
     complete: bool = True
     threads: int = 1
