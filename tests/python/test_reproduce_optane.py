@@ -34,6 +34,7 @@ from thermocline.reproduce.optane import (
     runs,
     small,
     split,
+    staged,
 )
 from thermocline.reproduce.optane.dealer import ENTER, LEAVE, LINES, NO_STATIC, PAGE, Dealer
 from thermocline.reproduce.optane.patterns import Pattern
@@ -41,6 +42,7 @@ from thermocline.reproduce.optane.runs import OptaneStudy
 from thermocline.simulation import runner
 
 MACHINE = store.find("optane-8260l")
+SURVEY = {"owners": ["(stack)", "a.out!x::fillStaged@b.h:12:9", "a.out!x::fillStaged@b.h:9:18"]}
 
 
 class Here:
@@ -73,7 +75,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OptaneStudy]:
 def graph_trace(graph: graphs.Graph, machine: Machine) -> runs.Made:
     """As if a program had been recorded: an update of a page a thread, whatever the kernel."""
     made = runs._kernel_trace(Pattern("1r1w", graph.threads, 1, 1, 2))
-    return replace(made, touched=24 * 2**20, facts={"kept": 1000, "swept": 2})
+    return replace(made, touched=24 * 2**20, facts={"kept": 1000, "swept": 2, "survey": SURVEY})
 
 
 @pytest.mark.parametrize("item", PAPER.items, ids=lambda item: str(item.name))
@@ -92,7 +94,7 @@ def test_each_item_makes_its_tables(item: Item, tiny: OptaneStudy, tmp_path: Pat
 
 def test_the_paper_has_its_tables_and_figures() -> None:
     names = [item.name for item in PAPER.items]
-    assert names == ["table1", "table2", *(f"fig{number}" for number in range(3, 18))]
+    assert names == ["table1", "table2", *(f"fig{number}" for number in range(3, 18)), "staged"]
     assert [name for name, _, _ in PAPER.left_out] == ["fig1", "fig2"]
 
 
@@ -136,6 +138,16 @@ def test_threads_work_on_their_own_socket(tiny: OptaneStudy) -> None:
     assert tiny.answer(interleaved)["remote_lines"] > 0
     near, far = (tier["read_bytes"] for tier in tiny.answer(split_)["tiers"])
     assert far / (near + far) == pytest.approx(0.75, abs=0.05)
+
+
+def test_a_stage_is_the_first_site_of_its_function(tiny: OptaneStudy) -> None:
+    item = PAPER.item("staged")
+    assert item is not None
+    tiny.simulate(item.runs(tiny), Here(), lambda *_: None)
+    configuration = tiny.configuration(staged._run(staged.STAGED))
+    assert configuration["placement"]["sites"] == {SURVEY["owners"][2]: 0}
+    assert configuration["placement"]["spread"] == [SURVEY["owners"][2]]
+    assert configuration["placement"]["default_tier"] == 1
 
 
 def test_spilling_follows_eq1(tiny: OptaneStudy) -> None:

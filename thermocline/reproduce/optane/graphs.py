@@ -40,6 +40,7 @@ class Graph:
     scale: int = SCALE
     advice: str = "plain"
     marked: str = ""  # the function whose references are kept, if not the kernel
+    most: int = MOST
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -59,10 +60,10 @@ def record(graph: Graph, machine: Machine) -> tuple[Path, dict[str, Any]]:
     made_of = [paths.library("libthermocline.so"), paths.library("thermocline-trace")]
     skip = SKIPPED.get(graph.marked or graph.kernel, 0) * 2**graph.scale
     digest = cache.digest_of_files([*code, *made_of])
-    name = cache.key(built.name, repr(graph), skip, MOST, digest)
+    name = cache.key(built.name, repr(graph), skip, digest)
 
     def fill(folder: Path) -> None:
-        deal = dealer.Dealer(graph.threads, skip, MOST)
+        deal = dealer.Dealer(graph.threads, skip, graph.most)
         command = [str(built / graph.program), *graph.arguments]
         function = graph.marked or graph.kernel
         tail.record(command, machine, 0, folder / "trace", deal, (function,))
@@ -74,6 +75,7 @@ def record(graph: Graph, machine: Machine) -> tuple[Path, dict[str, Any]]:
         facts = {
             "kept": deal.kept,
             "swept": deal.swept,
+            "complete": not deal.done,  # all that the function did is in the trace
             "survey": runner.survey(folder / "trace"),
             "digest": cache.digest_of_files([folder / "trace"]),
         }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from thermocline.errors import ThermoclineError
 from thermocline.executors import Executor, Piece
 from thermocline.machine.model import Machine
 from thermocline.planning.model import Plan, PlannedSite
@@ -32,6 +33,7 @@ class OptaneRun(Run):
     graph: Graph | None = None
     # Of a guided run: each array's shares of the tiers.  All are spread over the sockets.
     placed: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    near: str = ""  # of a graph's guided run: the function whose first site is in DRAM
     non_temporal: bool = False
     prefetcher: bool = False
     contiguous: int = 0  # pages of a run of frames; 0: the simulator's
@@ -45,9 +47,9 @@ def of_kernel(pattern: Pattern, scheme: str, **more: Any) -> OptaneRun:
     )
 
 
-def of_graph(graph: Graph, scheme: str, divisor: int) -> OptaneRun:
+def of_graph(graph: Graph, scheme: str, divisor: int, near: str = "") -> OptaneRun:
     """The sweep over its pages (no passes), or its kernel's references too (one)."""
-    return OptaneRun(graph.program, 0, scheme, graph=graph, passes=1, divisor=divisor)
+    return OptaneRun(graph.program, 0, scheme, graph=graph, passes=1, divisor=divisor, near=near)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class OptaneStudy(Study):
             prefetcher=run.prefetcher,
             budget=budget,
         )
-        plan = _plan(run) if scheme.guided else None
+        plan = _plan(run, made) if scheme.guided else None
         json = config.configure(setting, made.path, scheme, plan).json
         json["threads"], json["thread_cores"] = made.threads, list(range(made.threads))
         if run.contiguous:
@@ -149,8 +151,14 @@ def _subject(run: Run) -> Pattern | Graph:
     return subject
 
 
-def _plan(run: OptaneRun) -> Plan:
+def _plan(run: OptaneRun, made: Made) -> Plan:
     """What write isolation and spilling are to a run: a tier a site, spread over its nodes."""
+    if run.near:
+        those = [key for key in made.facts["survey"]["owners"] if f"::{run.near}@" in key]
+        if not those:
+            raise ThermoclineError(f"{run.program} allocates nothing in {run.near}: build it again")
+        near = PlannedSite(tier=0, key=min(those, key=_line), spread=True)
+        return Plan(strategy="reproduce", default_tier=1, nonheap_tier=0, sites=[near])
     sites = [
         PlannedSite(
             tier=max(range(len(shares)), key=shares.__getitem__),
@@ -161,6 +169,10 @@ def _plan(run: OptaneRun) -> Plan:
         for array, shares in run.placed
     ]
     return Plan(strategy="reproduce", default_tier=1, sites=sites)
+
+
+def _line(key: str) -> int:
+    return int(key.split(":")[-2])
 
 
 def _kernel_trace(pattern: Pattern) -> Made:
