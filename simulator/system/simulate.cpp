@@ -103,8 +103,8 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
     summary.organisation["name"] = config.organisation;
     Json answer = answer_json(config, summary);
     if (system.walks())
-        answer["translation"] = translation_json(
-            system.walks()->translation(), system.walks()->statistics(), summary.owners);
+        answer["translation"] = translation_json(system.walks()->translation(),
+                                                 system.walks()->statistics(), summary.owners);
     return answer;
 }
 

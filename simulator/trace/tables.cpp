@@ -1,7 +1,6 @@
 // Tables are read from streams that may be damaged or hostile: every count and offset is
 // checked against the payload before anything is changed.
 #include "simulator/trace/tables.h"
-#include <algorithm>
 #include <cstring>
 
 namespace thermocline {
@@ -106,32 +105,6 @@ void Tables::add_names(Bytes payload, std::vector<std::string> &names, const cha
         added.emplace_back(table.string(table.row<tc_raw_name>(i).name));
     names.resize(std::max<size_t>(names.size(), table.head.first + added.size()));
     std::move(added.begin(), added.end(), names.begin() + table.head.first);
-}
-
-bool LargePages::contains(uint64_t address) const {
-    const auto after =
-        std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                         [](uint64_t at, const Range &range) { return at < range.from; });
-    return after != ranges_.begin() && address < std::prev(after)->to;
-}
-
-uint64_t LargePages::bytes() const {
-    uint64_t sum = 0;
-    for (const Range &range : ranges_)
-        sum += range.to - range.from;
-    return sum;
-}
-
-void LargePages::add(std::vector<Range> more) {
-    more.insert(more.end(), ranges_.begin(), ranges_.end());
-    std::sort(more.begin(), more.end(),
-              [](const Range &a, const Range &b) { return a.from < b.from; });
-    ranges_.clear();
-    for (const Range &range : more)
-        if (!ranges_.empty() && range.from <= ranges_.back().to)
-            ranges_.back().to = std::max(ranges_.back().to, range.to);
-        else
-            ranges_.push_back(range);
 }
 
 void Tables::add_pages(Bytes payload, uint32_t records) {

@@ -2,6 +2,7 @@
 // addresses, owners, functions, sampling windows, and what was recorded how.
 #pragma once
 #include "simulator/trace/format.h"
+#include "simulator/trace/large_pages.h"
 #include "simulator/trace/raw.h"
 #include "simulator/trace/reference.h"
 #include <nlohmann/json.hpp>
@@ -13,21 +14,6 @@ namespace thermocline {
 
 static_assert(int(ChunkKind::records) == TC_RAW_RECORDS && int(ChunkKind::end) == TC_RAW_END &&
               int(ChunkKind::pages) == TC_RAW_PAGES);
-
-// Which addresses were found in pages of 2 MiB: ranges in ascending order, apart from each other.
-class LargePages {
-  public:
-    struct Range {
-        uint64_t from, to;
-    };
-    bool contains(uint64_t address) const;
-    uint64_t bytes() const;
-    const std::vector<Range> &ranges() const { return ranges_; }
-    void add(std::vector<Range>); // in any order
-
-  private:
-    std::vector<Range> ranges_;
-};
 
 class Tables {
   public:
