@@ -171,6 +171,7 @@ def lines(
     axis.set_xticklabels([f"{place:g}" for place in places], rotation=60, fontsize=7)
     axis.set_xlabel(titles[0])
     axis.set_ylabel(titles[1])
+    axis.set_ylim(bottom=0)
     axis.grid(alpha=0.3)
     axis.legend(fontsize=7)
 

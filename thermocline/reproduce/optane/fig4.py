@@ -60,7 +60,9 @@ def result(study: Study) -> Result:
                 colour = mixed.COLOURS[scheme]
                 axis.plot(labels, found[pattern][scheme], "o-", label=scheme, color=colour)
             axis.set_title(title, fontsize=9)
+            axis.set_xlabel("threads")
             axis.set_ylabel("GB/s")
+            axis.set_ylim(bottom=0)
             axis.grid(alpha=0.3)
         axis.legend(fontsize=6)
 

@@ -81,7 +81,7 @@ def _here(configuration: configurations.Configuration) -> str:
     try:
         binding.bind(configuration, binding.this_host())
     except ThermoclineError as error:
-        return f"no: {error}"
+        return "no: " + str(error).removeprefix(f"{configuration.name}: ")
     return "yes"
 
 
