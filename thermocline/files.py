@@ -1,5 +1,6 @@
 """Writing files so that nobody finds half of one, and nothing is lost by accident."""
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -32,6 +33,11 @@ def write_text(path: Path, text: str, force: bool) -> None:
         os.replace(name, path)
     except OSError as error:
         raise ThermoclineError(f"can't write {path}: {error.strerror}") from error
+
+
+def write_json(path: Path, data: object) -> None:
+    """The same for an answer that was refused before if it would overwrite."""
+    write_text(path, json.dumps(data, indent=1) + "\n", force=True)
 
 
 def read_text(path: Path, limit: int = 2**30, errors: str = "strict") -> str:

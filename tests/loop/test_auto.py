@@ -39,7 +39,7 @@ def test_the_whole_loop(folder: Path) -> None:
     verbs = [
         line.split()[2] for line in done.stdout.splitlines() if line.startswith("$ thermocline ")
     ]
-    assert verbs == ["profile", "plan", "trace", "simulate", "run"]
+    assert verbs == ["profile", "plan", "trace", "simulate", "run", "report"]
     made = folder / "two.auto"
     plan = tomllib.loads((made / "two.plan").read_text())
     tiers = {
@@ -47,6 +47,7 @@ def test_the_whole_loop(folder: Path) -> None:
     }
     (hot,) = [tier for place, tier in tiers.items() if place.endswith(":42")]
     assert hot == 0
+    assert "Simulated schemes" in (made / "two.html").read_text()
     run = json.loads((made / "two.run.json").read_text())
     assert run["fast_traffic_share"] > 0.6
     assert "method " in done.stderr

@@ -73,6 +73,7 @@ def auto(
     if not preload:
         job.predict(found)
     job.guide(traced=not preload and any(tier.modelled for tier in found.tier))
+    job.report()
     output.next_step("thermocline", "run", "--plan", job.file("plan"), *job.preload, "--", *command)
 
 
@@ -152,6 +153,7 @@ class _Job:
         self._verb(
             *("simulate", trace, *self.machine, *self.capacity, "--plan", self.file("plan")),
             *("--scheme", "first-touch,membrain,all-fast"),
+            *("-o", self.file("schemes.json"), "--force"),
         )
 
     def guide(self, traced: bool) -> None:
@@ -160,6 +162,20 @@ class _Job:
             *("run", "--plan", self.file("plan"), *self.preload, *self.machine),
             *(["--trace"] if traced else []),
             *("-o", self.file("run.json"), "--force", "--", *self.command),
+        )
+
+    def report(self) -> None:
+        """All of it on one page."""
+        from thermocline.cli import output
+        from thermocline.reports import page
+
+        if missing := page.lacks():
+            output.note(f"no report: {missing}")
+            return
+        made = ("profile", "plan", "schemes.json", "run.json")
+        self._verb(
+            *("report", *(path for path in map(self.file, made) if path.exists())),
+            *("--html", self.file("html"), "--force"),
         )
 
     def _verb(self, *words: Any, shown: bool = True) -> None:

@@ -1,6 +1,5 @@
 """thermocline run --configuration."""
 
-import json
 import tempfile
 from pathlib import Path
 
@@ -37,7 +36,7 @@ def run(
         "interleave": bound.interleave,
     }
     if out is not None:
-        files.write_text(out, json.dumps(summary, indent=1) + "\n", force=True)
+        files.write_json(out, summary)
     if outcome.text:
         output.note(outcome.text)
     if as_json:

@@ -12,7 +12,7 @@ def report(
     artefacts: Annotated[
         list[Path],
         typer.Argument(
-            help="Of one program: profiles, plans, what 'simulate --json' and 'run --json' printed."
+            help="Of one program: profiles, plans, what 'simulate -o' and 'run -o' wrote."
         ),
     ],
     page: Annotated[

@@ -68,7 +68,6 @@ def run(
 
     Example: thermocline run --configuration DRAM-PMM-interleave -- ./lulesh -s 40
     """
-    import json
     import tempfile
 
     from thermocline import files
@@ -98,7 +97,7 @@ def run(
         reports = report.with_readable_sites(reports, chosen, callers)
     summary = _summary(chosen, setting, reports, outcome.status)
     if out is not None:
-        files.write_text(out, json.dumps(summary, indent=1) + "\n", force=True)
+        files.write_json(out, summary)
     _say(complaints, outcome)
     if as_json:
         output.emit_json(summary)
@@ -132,7 +131,6 @@ def _online(
     out: Path | None,
     quiet: bool,
 ) -> int:
-    import json
 
     from thermocline import files
     from thermocline.cli import online, output
@@ -144,7 +142,7 @@ def _online(
     outcome, guided, moved = online.guide(wanted)
     summary = online.as_json(outcome, guided, moved)
     if out is not None:
-        files.write_text(out, json.dumps(summary, indent=1) + "\n", force=True)
+        files.write_json(out, summary)
     _say([], outcome)
     if quiet:
         output.emit_json(summary)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 import typer.core
 
-from thermocline.cli.options import AsJson, Jobs, Scheduler
+from thermocline.cli.options import AsJson, Force, Jobs, Scheduler
 from thermocline.cli.options import Machine as MachineName
 
 if TYPE_CHECKING:
@@ -114,6 +114,11 @@ def simulate(
     ] = "0%",
     jobs: Jobs = None,
     scheduler: Scheduler = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("-o", "--output", help="Write the answers as JSON, for 'report'."),
+    ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Predict how long a program would take on a machine, under each scheme.
@@ -126,7 +131,7 @@ def simulate(
     Example: thermocline simulate lulesh.trace --machine knl-7230 --scheme first-touch,knl-cache
     or live: thermocline simulate --machine knl-7230 --scheme first-touch,knl-cache -- ./lulesh
     """
-    from thermocline import executors
+    from thermocline import executors, files
     from thermocline.cli import output, simulated, translated
     from thermocline.errors import Misuse
     from thermocline.machine import calibration
@@ -135,6 +140,8 @@ def simulate(
     from thermocline.simulation import scheme as schemes
     from thermocline.simulation import translation as translations
 
+    if out is not None:
+        files.refuse_overwrite(out, force)
     command: list[str] | None = context.meta.get(_COMMAND)
     if (traces is None) == (command is None):
         raise Misuse("give traces, or -- and a command to simulate live")
@@ -152,9 +159,9 @@ def simulate(
     workers = executors.choose(scheduler) if scheduler else None
     if command:
         live.check(limits, region)
-        surveyed = [live.trace_of(command, threads)]
-    else:
-        surveyed = comparison.survey(traces or [], region)
+    surveyed = (
+        [live.trace_of(command, threads)] if command else comparison.survey(traces or [], region)
+    )
     setting = config.Setting(
         machine=found,
         threads=1,
@@ -177,8 +184,11 @@ def simulate(
     for note in done.notes if done else []:
         output.note(note)
     shown = simulated.Shown(answers, against, found, calibrated)
+    table = {"machine": machine, **simulated.as_json(shown)}
+    if out is not None:
+        files.write_json(out, table)
     if as_json:
-        output.emit_json({"machine": machine, **simulated.as_json(shown)})
+        output.emit_json(table)
     else:
         (translated if tlbs else simulated).show(shown)
         simulated.next_step(answers, machine)

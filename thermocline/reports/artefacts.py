@@ -22,8 +22,7 @@ Positive = Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 KINDS = (
-    "give profiles, plans, or what 'simulate --json' and 'run --json' printed "
-    "(of a trace: simulate it first)"
+    "give profiles, plans, or what 'simulate -o' and 'run -o' wrote (of a trace: simulate it first)"
 )
 
 
@@ -60,7 +59,7 @@ class Advice(Open):
 
 
 class Simulation(Open):
-    """What `thermocline simulate --json` prints."""
+    """What `thermocline simulate -o` writes."""
 
     baseline: str
     advice: list[Advice] = []
@@ -75,7 +74,7 @@ class RunTier(Open):
 
 
 class Run(Open):
-    """What `thermocline run --json` prints."""
+    """What `thermocline run -o` writes."""
 
     strategy: str = ""
     tiers: list[RunTier] = Field(min_length=1, max_length=8)
@@ -135,4 +134,4 @@ def _add_json(found: Artefacts, path: Path, text: str) -> None:
         else:
             raise Misuse(f"{path}: not an artefact that a report is made from: {KINDS}")
     except ValidationError as error:
-        raise BadFile(path, f"not what was printed: {first_problem(error)}") from error
+        raise BadFile(path, f"not what was written: {first_problem(error)}") from error

@@ -22,12 +22,18 @@ MISSING = "the page needs more of Python: pip install 'thermocline[report]'"
 REPLANNED = ("hotset", "thermos")  # which page.js knows too
 
 
+def lacks() -> str:
+    """What of Python is missing for a page, or nothing."""
+    wanted = ("jinja2", "itables", "vl_convert")
+    return "" if all(find_spec(name) for name in wanted) else MISSING
+
+
 def html(study: Study, sources: Sequence[Path] = ()) -> str:
     """The page.  `sources`: folders in which sites' source files are looked for."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ThermoclineError(MISSING) from error
+    if missing := lacks():
+        raise ThermoclineError(missing)
+    import jinja2
+
     # Everything that came from outside is escaped; what is marked safe below is ours.
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(_ours("page.html"))
@@ -102,18 +108,15 @@ def _table_library() -> tuple[str, str]:
     """DataTables, as itables ships it: script and style."""
     # Found, not imported: that would bring data frames along.
     found = find_spec("itables")
-    if found is None or found.origin is None:
-        raise ThermoclineError(MISSING)
+    assert found is not None and found.origin is not None
     folder = Path(found.origin).parent / "html"
     return files.read_text(folder / "dt_bundle.js"), files.read_text(folder / "dt_bundle.css")
 
 
 def _drawing_library() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script; bundling takes a second, so it is kept."""
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise ThermoclineError(MISSING) from error
+    import vl_convert
+
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "thermocline"
     kept = base / f"vega-{metadata.version('vl-convert-python')}.js"
     if kept.is_file():

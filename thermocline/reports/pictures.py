@@ -7,7 +7,7 @@ from pathlib import Path
 from thermocline.errors import ThermoclineError
 from thermocline.reports import figures
 from thermocline.reports.figure import PAPER
-from thermocline.reports.page import MISSING
+from thermocline.reports.page import lacks
 from thermocline.reports.study import Study
 
 PIXELS_PER_POINT = 2
@@ -15,10 +15,10 @@ PIXELS_PER_POINT = 2
 
 def write(study: Study, folder: Path) -> list[Path]:
     """One file for each figure, into a folder that is made if it isn't there."""
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise ThermoclineError(MISSING) from error
+    if missing := lacks():
+        raise ThermoclineError(missing)
+    import vl_convert
+
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for figure in figures(study):
