@@ -4,7 +4,8 @@
 #   demo       two workloads through the whole loop, in a few minutes
 #   test       every suite; test-unit, test-property, test-lit, test-wrapper, test-python,
 #              test-workloads, test-browser, test-loop, test-twonode run one
-#   test-slow  page migration below programs that are all over their data: minutes
+#   test-slow  page migration below programs that are all over their data: minutes; and under
+#              stress, for THERMOCLINE_STRESS_SECONDS (20)
 #   test-real  ImageMagick, hypre, hpcc and sqlite3 from Debian's sources
 #   bench      the measurements of docs/measurements.md
 #   lint       clang-format, clang-tidy on what changed, ruff, mypy
@@ -73,7 +74,8 @@ $(SUITES:%=test-%): test-%: build $(BUILD)/.packages-test
 	@$(PYTHON) scripts/run_tests.py $*
 
 test-slow: build $(BUILD)/.packages-test
-	@THERMOCLINE_SLOW=1 $(PYTHON) -m pytest -q tests/workloads/test_migrated.py
+	@THERMOCLINE_SLOW=1 $(PYTHON) -m pytest -q tests/workloads/test_migrated.py \
+	  tests/loop/test_migrate_stress.py tests/twonode/test_migration.py
 
 test-real: build $(BUILD)/.packages-real
 	@$(PYTHON) scripts/test_real.py

@@ -12,6 +12,7 @@ namespace tc {
 namespace {
 
 constexpr uint64_t millisecond = 1000000;
+constexpr uint64_t prefetched_at_once = 64; // pages
 
 void sleep_for(uint64_t ns) {
     const timespec time{time_t(ns / 1000000000), long(ns % 1000000000)};
@@ -63,16 +64,22 @@ void Engine::run() {
             drop_copies();
             policy->tick(now);
             if (forking.load() == 0) {
-                const uint64_t known = near_pages() + far_pages, resident = anonymous_pages();
-                const uint64_t growth = limit / 64 > 256 ? limit / 64 : 256;
-                if (resident > known + unmanaged_pages + growth ||
-                    now - looked_at > 100 * millisecond)
-                    look_at_mappings();
+                if (now - counted_at >= millisecond)
+                    look_for_news(now);
                 ahead_of_need();
             }
         }
         checkpoint(now);
     }
+}
+
+// Memory that is not known to the engine: seen by its pages at once, or sooner or later.
+void Engine::look_for_news(uint64_t now) {
+    counted_at = now;
+    const uint64_t known = near_pages() + far_pages, resident = anonymous_pages();
+    const uint64_t growth = limit / 64 > 256 ? limit / 64 : 256;
+    if (resident > known + unmanaged_pages + growth || now - looked_at > 100 * millisecond)
+        look_at_mappings();
 }
 
 // As long as all fits, the kernel alone is at work.
@@ -107,14 +114,18 @@ void Engine::ahead_of_need() {
         pollfd ready{userfault.fd(), POLLIN, 0};
         return poll(&ready, 1, 0) > 0 || forking.load() > 0;
     };
+    // The next fault is for this, most likely; but others must not wait for long.
+    for (uint64_t pages = 0; ahead.chunks > 0 && forking.load() == 0;)
+        if (pages < prefetched_at_once || !is_asked())
+            pages += prefetch();
+        else
+            break;
     for (uint64_t i = visiting.count; i > 0 && visiting.count > visitors() && !is_asked(); i--)
         send_home();
-    while (near_pages() + spare > limit) {
-        if (is_asked())
-            return;
+    while (near_pages() + spare > limit && forking.load() == 0) {
         const uint64_t before = near_pages();
         make_room(before > limit ? 0 : limit - before + 1);
-        if (near_pages() >= before)
+        if (near_pages() >= before || is_asked())
             return;
     }
 }

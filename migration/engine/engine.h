@@ -12,6 +12,7 @@
 #include "page_table.h"
 #include "planned.h"
 #include "settings.h"
+#include "strides.h"
 #include "userfault.h"
 #include <atomic>
 
@@ -26,6 +27,7 @@ struct MigrateCounts {
     uint64_t unmovable; // pages that the kernel would not move, each try
     uint64_t copied_in; // pages that came in by COPY, for MOVE did not work
     uint64_t forks, fork_pages, remaps;
+    uint64_t prefetches, prefetched_pages; // moves that no fault asked for
     uint64_t peak_held, visits; // pages that a plan keeps near; faults on what it keeps far
     uint64_t found;             // pages in their shadow that should not be there
     uint64_t lost_pages;        // of an mremap beside another change of mappings
@@ -119,6 +121,8 @@ class Engine final : public thermocline::migration::Near {
     // --- faults.cpp ---
     void fault(uint64_t address);
     void fault_far(Region &, uint64_t address);
+    uint32_t come_near(Region &, uint32_t touched, Granularity);
+    uint32_t prefetch();
     void fault_soft(Region &, uint64_t address);
     void first_touch(Region &, uint64_t address);
 
@@ -152,11 +156,14 @@ class Engine final : public thermocline::migration::Near {
     // --- engine.cpp ---
     void wait_roomy();
     void enter_limited();
+    void look_for_news(uint64_t now);
     void ahead_of_need();
     void checkpoint(uint64_t now);
 
     unsigned refused_looks = 0; // in a row
     Following following;
+    Strides strides;
+    Strides::Ahead ahead{}; // of the last fault: yet to come
     Lock lock;
     Userfault userfault;
     PageTable table;
@@ -174,7 +181,7 @@ class Engine final : public thermocline::migration::Near {
     std::atomic<int> forking{0};
     char *zeros = nullptr;
     char *text = nullptr; // for /proc
-    uint64_t unmanaged_pages = 0, looked_at = 0, reported_at = 0, started = 0;
+    uint64_t unmanaged_pages = 0, looked_at = 0, counted_at = 0, reported_at = 0, started = 0;
 };
 
 } // namespace tc

@@ -36,8 +36,10 @@ void Engine::fault(uint64_t address) {
     }
     for (unsigned i = 0; i < home_at_once && visiting.count > visitors() && !forking.load(); i++)
         send_home();
-    // Whatever came of it: a thread whose page is not there faults again.
-    userfault.wake(address, page_bytes);
+    // Whatever came of it: a thread whose page is not there faults again.  Where it has come, it
+    // was woken with that.
+    if (!region || !region->mapped.has(page))
+        userfault.wake(address, page_bytes);
 }
 
 void Engine::fault_far(Region &region, uint64_t address) {
@@ -45,12 +47,47 @@ void Engine::fault_far(Region &region, uint64_t address) {
     const uint32_t touched = uint32_t(address / page_bytes % region_pages);
     const bool visits = only_visits(region);
     const Granularity granularity = visits ? Granularity::page : policy->move_in(address);
-    const Span span = chunk(address, granularity);
+    const uint32_t moved = come_near(region, touched, granularity);
+    counts.faults++;
+    counts.moves_in[unsigned(granularity)]++;
+    counts.pages_in[unsigned(granularity)] += moved;
+    if (visits)
+        counts.visits++;
+    else
+        policy->moved({address, granularity, moved, true, monotonic_ns() - start});
+    if (settings.prefetch && !visits) {
+        ahead = strides.fault(address & ~(bytes_of(granularity) - 1));
+        const uint64_t fits = limit / 8 / pages_of(granularity); // it must not push itself out
+        ahead.chunks = ahead.chunks < fits ? ahead.chunks : unsigned(fits);
+    }
+}
+
+// One chunk of a stream, before anyone asks for it.  Gives its pages.
+uint32_t Engine::prefetch() {
+    const uint64_t address = ahead.from;
+    ahead.from += uint64_t(ahead.stride);
+    ahead.chunks--;
+    Region *const region = table.find(address);
+    const uint32_t page = uint32_t(address / page_bytes % region_pages);
+    if (!region || !region->managed.has(page) || !region->far.has(page) || only_visits(*region))
+        return 0;
+    const Granularity granularity = policy->current(address);
+    const uint32_t moved = come_near(*region, page, granularity);
+    counts.prefetches++;
+    counts.prefetched_pages += moved;
+    counts.moves_in[unsigned(granularity)]++;
+    counts.pages_in[unsigned(granularity)] += moved;
+    return moved;
+}
+
+// The pages of a chunk that are far.  Gives their number.
+uint32_t Engine::come_near(Region &region, uint32_t touched, Granularity granularity) {
+    const Span span = chunk(region.base + touched * page_bytes, granularity);
     uint32_t pages = 0;
     for (uint32_t page = span.first; page < span.end; page++)
         pages += region.far.has(page);
     make_room(pages);
-    uint32_t probes = granularity == Granularity::page        ? 0
+    uint32_t probes = granularity == Granularity::page || !policy->asks_for_accesses() ? 0
                       : pages / pages_of_probe > least_probes ? pages / pages_of_probe
                                                               : least_probes;
     for (probes = pages > 8 ? probes : 0; probes > 0; probes--) {
@@ -84,13 +121,7 @@ void Engine::fault_far(Region &region, uint64_t address) {
         if (!region.far.has(page))
             stand(region, page, false);
     }
-    counts.faults++;
-    counts.moves_in[unsigned(granularity)]++;
-    counts.pages_in[unsigned(granularity)] += moved;
-    if (visits)
-        counts.visits++;
-    else
-        policy->moved({address, granularity, moved, true, monotonic_ns() - start});
+    return moved;
 }
 
 void Engine::fault_soft(Region &region, uint64_t address) {

@@ -58,6 +58,8 @@ bool Engine::write_report() {
     json.number("managed_bytes", counts.managed_bytes);
     json.number("unmanaged_bytes", counts.unmanaged_bytes);
     json.number("refused_mappings", counts.refused_mappings);
+    json.number("prefetches", counts.prefetches);
+    pages("prefetched_bytes", counts.prefetched_pages);
     pages("peak_held_bytes", counts.peak_held);
     json.number("visits", counts.visits);
     json.number("faults", counts.faults);

@@ -86,6 +86,8 @@ bool set(Word name, Word value, MigrateSettings &to) {
         return add_node(value, to.far_nodes, to.far_node);
     if (name.is("copy"))
         return to_flag(value, to.copy);
+    if (name.is("prefetch"))
+        return to_flag(value, to.prefetch);
     if (name.is("check"))
         return to_flag(value, to.check);
     return false;

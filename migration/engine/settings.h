@@ -21,6 +21,7 @@ struct MigrateSettings {
     uint64_t far_nodes[max_nodes / 64]{};
     int far_node = -1, near_node = -1; // the first of each
     bool copy = false;                 // copy=1: never MOVE on the way in
+    bool prefetch = false;             // prefetch=1: streams' next chunks come unasked
     bool check = false;                // check=1: far pages' checksums are compared
 };
 

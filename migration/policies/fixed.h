@@ -10,6 +10,7 @@ class Fixed final : public Policy {
     Granularity move_in(uint64_t) override { return granularity_; }
     Granularity move_out(uint64_t, const Near &) override { return granularity_; }
     Granularity current(uint64_t) const override { return granularity_; }
+    bool asks_for_accesses() const override { return false; }
 
   private:
     const Granularity granularity_;

@@ -48,6 +48,8 @@ class Policy {
     // What move_out would say, without a victim being counted.
     virtual Granularity current(uint64_t address) const = 0;
     virtual void moved(const Move &) {}
+    // Whether it asks what was accessed, which costs faults to know.
+    virtual bool asks_for_accesses() const { return true; }
     // Called often; `now` in nanoseconds from any start.
     virtual void tick(uint64_t) {}
 };

@@ -22,6 +22,7 @@ class Sampling final : public Policy {
     Granularity move_in(uint64_t) override { return current_; }
     Granularity move_out(uint64_t, const Near &) override { return current_; }
     Granularity current(uint64_t) const override { return current_; }
+    bool asks_for_accesses() const override { return false; }
     void moved(const Move &) override { shootdowns_++; }
 
     void tick(uint64_t now) override {

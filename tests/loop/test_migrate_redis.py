@@ -16,6 +16,7 @@ from test_migrate import needs_rights
 # redis-tools has the server's code under another name, and starts no service when it is installed.
 SERVER = shutil.which("redis-check-rdb")
 KEYS, BYTES = 150_000, 200
+LONG = 300  # seconds: the whole takes 40 on two busy processors
 
 
 def ask(socket: Path, *words: str) -> str:
@@ -23,7 +24,7 @@ def ask(socket: Path, *words: str) -> str:
         ["redis-cli", "-s", str(socket), *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LONG,
         check=False,
     )
     return done.stdout.strip() if done.returncode == 0 else done.stderr.strip()
@@ -41,23 +42,23 @@ def served(folder: Path, *before: str) -> Iterator[Path]:
     with (folder / "out").open("wb") as out, (folder / "log").open("ab") as log:
         server = subprocess.Popen(command, stdout=out, stderr=log, cwd="/")
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + LONG
         while ask(socket, "ping") != "PONG":
             assert server.poll() is None and time.monotonic() < until, (folder / "log").read_text()
             time.sleep(0.05)
         yield socket
         ask(socket, "shutdown", "nosave")
-        assert server.wait(60) == 0, (folder / "log").read_text()
+        assert server.wait(LONG) == 0, (folder / "log").read_text()
     finally:
         if server.poll() is None:
             server.send_signal(signal.SIGTERM)
-            server.wait(60)
+            server.wait(LONG)
 
 
 def save(socket: Path) -> None:
     """By a child, as redis does at run time."""
     assert "started" in ask(socket, "bgsave")
-    until = time.monotonic() + 120
+    until = time.monotonic() + LONG
     while "rdb_bgsave_in_progress:0" not in ask(socket, "info", "persistence"):
         assert time.monotonic() < until
         time.sleep(0.05)

@@ -28,6 +28,9 @@ def migrate(
         Optional[Path],  # noqa: UP045
         typer.Option("--plan", help="Its tier 0 stays near, its last tier far; the rest moves."),
     ] = None,
+    prefetch: Annotated[
+        bool, typer.Option("--prefetch", help="Bring what comes next where faults are at a stride.")
+    ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Compare checksums of far pages when they return.")
     ] = False,
@@ -71,6 +74,7 @@ def migrate(
             text = migration.configuration(chosen, host, Path(scratch) / "report")
             settled.write_text(text, encoding="utf-8")
         words: dict[str, str | int] = {"near": limit, "policy": granularity, "check": int(check)}
+        words["prefetch"] = int(prefetch)
         words["report"] = str(Path(scratch) / "migration")
         text = migration.settings(words, host.tier[0], host.tier[-1])
         more = migration.environment(text, bool(chosen and chosen.preload_context is not None))

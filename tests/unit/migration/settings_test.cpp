@@ -33,7 +33,7 @@ void expect_senseless(const std::string &word) {
 TEST(all_that_the_command_says) {
     const Parsed parsed("near=16777216;policy=adaptive;report=/tmp/a=b/r;least=4096;"
                         "in-latency-ns=250;in-bandwidth=40000000000;out-latency-ns=1000000000;"
-                        "out-bandwidth=0;copy=1;check=1");
+                        "out-bandwidth=0;copy=1;prefetch=1;check=1");
     expect_eq(std::string(parsed.error), "");
     expect_eq(parsed.to.near_bytes, 16777216u);
     expect_eq(std::string(parsed.to.policy), "adaptive");
@@ -43,7 +43,7 @@ TEST(all_that_the_command_says) {
     expect_eq(parsed.to.in_bytes_per_second, 40000000000u);
     expect_eq(parsed.to.out_latency_ns, 1000000000u);
     expect_eq(parsed.to.out_bytes_per_second, 0u);
-    expect_true(parsed.to.copy && parsed.to.check);
+    expect_true(parsed.to.copy && parsed.to.prefetch && parsed.to.check);
     expect_eq(parsed.to.near_node, -1);
     expect_eq(parsed.to.far_node, -1);
 }
@@ -84,6 +84,7 @@ TEST(what_makes_no_sense_is_named) {
                              "near-node=1024",
                              "far-node=-1",
                              "copy=2",
+                             "prefetch=yes",
                              "check=true",
                              "check=",
                              ""})

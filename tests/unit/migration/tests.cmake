@@ -8,3 +8,5 @@ thermocline_unit_test(migration_settings_test migration/settings_test.cpp ${engi
 target_link_libraries(migration_settings_test PRIVATE migration_policies)
 thermocline_unit_test(migration_planned_test migration/planned_test.cpp ${engine}/planned.cpp)
 target_link_libraries(migration_planned_test PRIVATE migration_policies)
+thermocline_unit_test(migration_strides_test migration/strides_test.cpp)
+target_link_libraries(migration_strides_test PRIVATE migration_policies)
