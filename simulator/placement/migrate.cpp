@@ -127,7 +127,7 @@ FaultStep Migrate::fault(uint64_t page, Placement &placement, Ps now) {
     if (!fresh) {
         const auto asked = asked_.find(page);
         if (asked == asked_.end()) {
-            faults_++;
+            counts_.faults++;
             granularity = policy_->move_in(page * page_bytes);
             asked_[page] = granularity;
         } else {
@@ -159,7 +159,7 @@ FaultStep Migrate::bring(uint64_t page, Granularity granularity, const Placement
     step.work = fault_ + operation_ + step.operation.size() * page_ + far_;
     step.shootdown = shootdown_;
     if (fresh) { // zeros, which are written like data; nothing is mapped yet
-        first_touches_++;
+        counts_.first_touches++;
         step.work = fault_;
         step.shootdown = 0;
     }
@@ -172,7 +172,7 @@ FaultStep Migrate::evict(uint64_t victim, Granularity granularity, const Placeme
     FaultStep step;
     in_chunk(placement, victim, granularity, true, [&](const PageUse &use) {
         step.operation.push_back({use.page, 1});
-        unused_ += use.accesses == 0;
+        counts_.unused += use.accesses == 0;
     });
     step.work = operation_ + step.operation.size() * page_;
     step.shootdown = shootdown_;
@@ -199,23 +199,23 @@ void Migrate::done(uint64_t about, Ps took) {
         return; // a first touch
     move.ns = took / 1000;
     policy_->moved(move);
-    Moved &moved = moved_[unsigned(move.granularity)][move.in];
+    Moved &moved = counts_.moved[unsigned(move.granularity)][move.in];
     moved.chunks++;
     moved.pages += move.pages;
-    shootdowns_++;
+    counts_.shootdowns++;
 }
 
 nlohmann::json Migrate::statistics() const {
     nlohmann::json chunks = nlohmann::json::object();
     for (unsigned each = 0; each < migration::granularities; each++)
-        chunks[names[each]] = {{"in", moved_[each][1].chunks},
-                               {"in_pages", moved_[each][1].pages},
-                               {"out", moved_[each][0].chunks},
-                               {"out_pages", moved_[each][0].pages}};
-    return {{"faults", faults_},
-            {"first_touches", first_touches_},
-            {"shootdowns", shootdowns_},
-            {"unused_pages", unused_},
+        chunks[names[each]] = {{"in", counts_.moved[each][1].chunks},
+                               {"in_pages", counts_.moved[each][1].pages},
+                               {"out", counts_.moved[each][0].chunks},
+                               {"out_pages", counts_.moved[each][0].pages}};
+    return {{"faults", counts_.faults},
+            {"first_touches", counts_.first_touches},
+            {"shootdowns", counts_.shootdowns},
+            {"unused_pages", counts_.unused},
             {"chunks", chunks}};
 }
 

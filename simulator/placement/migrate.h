@@ -28,6 +28,7 @@ class Migrate final : public PlacementPolicy {
     MigrationRules rules() const override { return rules_; }
     FaultStep fault(uint64_t page, Placement &placement, Ps now) override;
     void done(uint64_t about, Ps took) override;
+    void warmed() override { counts_ = {}; }
     nlohmann::json statistics() const override;
 
   private:
@@ -47,8 +48,10 @@ class Migrate final : public PlacementPolicy {
     std::vector<migration::Move> moves_;              // by FaultStep::about
     std::vector<uint64_t> free_;
     Ps ticked_ = 0;
-    uint64_t faults_ = 0, first_touches_ = 0, shootdowns_ = 0, unused_ = 0;
-    Moved moved_[migration::granularities][2]; // [][in]
+    struct { // since what is done costs time
+        uint64_t faults = 0, first_touches = 0, shootdowns = 0, unused = 0;
+        Moved moved[migration::granularities][2]; // [][in]
+    } counts_;
 };
 
 } // namespace thermocline

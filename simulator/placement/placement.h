@@ -104,6 +104,7 @@ class Placement {
 
     // Of policies with faults.
     FaultStep fault(uint64_t page, Ps now) { return policy_->fault(page, *this, now); }
+    void warmed() { policy_->warmed(); }
     void done(uint64_t about, Ps took) { policy_->done(about, took); }
     nlohmann::json policy_statistics() const;
     // The page of tier 0 that was not accessed for the longest time, but for those from `first`

@@ -70,6 +70,7 @@ class PlacementPolicy {
 
     // Of policies with faults: asked again after each operation until the page is near.
     virtual FaultStep fault(uint64_t, Placement &, Ps) { return {}; }
+    virtual void warmed() {}                   // what follows costs time
     virtual void done(uint64_t, Ps) {}         // FaultStep::about, and how long it took
     virtual nlohmann::json statistics() const; // null, if there are none
 };

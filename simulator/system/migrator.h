@@ -220,6 +220,10 @@ class Migrator {
             copier.blocked = placement_.use(fault.page)->busy;
             if (copier.blocked)
                 return;
+            if (rules_.warm > 0) {
+                placement_.warmed();
+                rules_.warm = 0;
+            }
             const FaultStep step = placement_.fault(fault.page, now);
             copier.blocked = step.operation.empty();
             if (copier.blocked)
