@@ -28,6 +28,7 @@ class Mix(Workload):
     chapter: int = 5
     name: str = ""  # of one program's inputs
     region: int = 0  # references of a copy that are simulated
+    extra: bool = False  # not of the chapter's figures: some items of ours alone have it
 
     @property
     def label(self) -> str:
@@ -102,7 +103,11 @@ class MixStudy(Study):
 
     def of_chapter(self, chapter: int) -> list[Mix]:
         """In the order of the tables."""
-        return [mix for mix in self.mixes.values() if mix.chapter == chapter]
+        return [mix for mix in self.mixes.values() if mix.chapter == chapter and not mix.extra]
+
+    def extras(self, chapter: int) -> list[Mix]:
+        """Those that no figure of the thesis has."""
+        return [mix for mix in self.mixes.values() if mix.chapter == chapter and mix.extra]
 
     def mix(self, mix: Mix) -> Prepared:
         """After simulate()."""

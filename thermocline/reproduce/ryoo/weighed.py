@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Of a set's ways, that translation may hold against data.
-SHARES = (0.25, 0.5)
+SHARES = (0.5,)
 TLBS = (translated.BASELINE, translated.POM, translated.NEIGHBOURS)
 
 
