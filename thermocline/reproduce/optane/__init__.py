@@ -22,6 +22,7 @@ from thermocline.reproduce.optane import (
     staged,
     table1,
     table2,
+    weighted,
 )
 from thermocline.reproduce.optane.runs import OptaneStudy
 
@@ -37,7 +38,7 @@ PAPER = Paper(
     (
         *(table1.ITEM, table2.ITEM, fig3.ITEM, fig4.ITEM, fig5.ITEM, *fig6_7_8.ITEMS),
         *(fig9.ITEM, *fig10_11.ITEMS, fig12.ITEM, fig13.ITEM, *fig14_15.ITEMS),
-        *(fig16.ITEM, fig17.ITEM, staged.ITEM),
+        *(fig16.ITEM, fig17.ITEM, staged.ITEM, weighted.ITEM),
     ),
     (0,),
     study,

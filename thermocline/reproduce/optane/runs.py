@@ -11,6 +11,7 @@ from typing import Any
 
 from thermocline.errors import ThermoclineError
 from thermocline.executors import Executor, Piece
+from thermocline.machine import store
 from thermocline.machine.model import Machine
 from thermocline.planning.model import Plan, PlannedSite
 from thermocline.reproduce import cache
@@ -38,6 +39,7 @@ class OptaneRun(Run):
     prefetcher: bool = False
     contiguous: int = 0  # pages of a run of frames; 0: the simulator's
     divisor: int = 0  # 0: as of all kernels
+    machine: str = ""  # another than the paper's, as it is; as many of its cores as threads
 
 
 def of_kernel(pattern: Pattern, scheme: str, **more: Any) -> OptaneRun:
@@ -106,8 +108,11 @@ class OptaneStudy(Study):
         # The part of the machine does not hang on how many of its cores work.
         cores = small.THREADS * (1 if scheme.one_socket else self.whole_machine.cpu.sockets)
         divisor = run.divisor or small.DIVISOR
+        machine = small.machine(self.whole_machine, memory_mode, run.prefetcher, divisor)
+        if run.machine:
+            machine, cores = store.find(run.machine), made.threads
         setting = config.Setting(
-            machine=small.machine(self.whole_machine, memory_mode, run.prefetcher, divisor),
+            machine=machine,
             threads=cores,
             touched_bytes=made.touched,
             prefetcher=run.prefetcher,
