@@ -21,7 +21,7 @@ VARIANTS = {
 }
 TLBS = (translated.BASELINE, translated.POM, translated.NEIGHBOURS)
 COLUMNS = (
-    "misses of the walker's machine, to the first row's",
+    "L2 TLB misses, to the first row's",
     "cycles a miss",
     "time in translation",
     "POM-TLB gains: time",
