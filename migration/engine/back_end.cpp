@@ -121,16 +121,19 @@ class Numa final : public BackEnd {
             }
             errno = 0;
             syscall(SYS_move_pages, 0, left, pages, wanted, status, MPOL_MF_MOVE);
-            const bool full = errno == ENOMEM;
+            const bool no_memory = errno == ENOMEM; // for some, or for a whole huge page
             const uint64_t before = left;
             left = 0;
-            for (uint64_t i = 0; i < before; i++)
-                if (status[i] != -ENOENT && !has(nodes, status[i])) // else it's gone, or there
+            for (uint64_t i = 0; i < before; i++) {
+                // Gone, or the kernel's page of zeros, which is everybody's.
+                const bool is_nowhere = status[i] == -ENOENT || status[i] == -EFAULT;
+                if (!is_nowhere && !has(nodes, status[i]))
                     pages[left++] = pages[i];
-            if (full)
-                return false;
+            }
             if (left < before)
                 attempt = 0;
+            else if (no_memory)
+                return false;
         }
         return true;
     }

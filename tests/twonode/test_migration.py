@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import kernel
@@ -15,17 +16,21 @@ from guest import Guest, GuestError
 from initramfs import Initramfs
 from programs import GUEST_DIRECTORY, REPOSITORY, Program, Programs, prefix
 
+from thermocline.machine import store
 from thermocline.machine.model import Tier
+from thermocline.planning.model import Plan, PlannedSite
 from thermocline.run import migration
+from thermocline.run.launch import CONFIG_VARIABLE
 
 MIB = 1 << 20
 NEAR, DATA, HOT = 8 * MIB, 32 * MIB, 2 * MIB
 FAR = DATA - NEAR + 2 * MIB  # the engine keeps a chunk's room free
 PLAIN = f"{GUEST_DIRECTORY}/managed {DATA} 0 0"
 ENGINE = f"{GUEST_DIRECTORY}/engine.so"
-REPORT = "/job/migration"
+REPORT, CONFIGURATION = "/job/migration", "/job/plan"
 BELOW = (
     Program("managed", ("managed.c",), "cc"),
+    Program("kept", ("kept.c",)),
     Program("migrated", (str(REPOSITORY / "tests/loop/migrated.c"),), "cc", ("-pthread",)),
 )
 
@@ -49,17 +54,35 @@ class Ran(NamedTuple):
 def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     scratch = tmp_path_factory.mktemp("migration")
     files = Initramfs()
-    Programs(scratch, BELOW).add_to(files)
+    programs = Programs(scratch, BELOW)
+    programs.add_to(files)
     files.add_elf(ENGINE, prefix() / "lib" / "thermocline" / "libthermocline-migrate.so")
     try:
         running = Guest(TWO_NODES, kernel.fetch(), files, scratch)
     except GuestError:  # as in conftest.py
         running = Guest(TWO_NODES, kernel.fetch(), files, scratch)
     with running:
+        running.write(CONFIGURATION, plan_of(programs))
         yield running
 
 
-def migrate(guest: Guest, command: str, granularity: str, timeout: int) -> Ran:
+def plan_of(programs: Programs) -> str:
+    """Of kept.c."""
+    tiers = {"fast_data": 0, "slow_data": 1}
+    sites = [
+        PlannedSite(tier=number, key=key)
+        for key in programs.keys("kept")
+        for name, number in tiers.items()
+        if f"!{name}@" in key
+    ]
+    assert len(sites) == len(tiers)
+    machine = store.find("dram-cxl").model_copy(update={"tier": [tier(0), tier(1)]})
+    return migration.configuration(
+        Plan(strategy="by hand", sites=sites), machine, Path("/job/kept")
+    )
+
+
+def migrate(guest: Guest, command: str, granularity: str, timeout: int, before: str = "") -> Ran:
     words: dict[str, str | int] = {
         "near": NEAR,
         "policy": granularity,
@@ -68,7 +91,7 @@ def migrate(guest: Guest, command: str, granularity: str, timeout: int) -> Ran:
     }
     text = migration.settings(words, tier(0), tier(1))
     result = guest.run(
-        f"rm -f {REPORT}.*\nexec env '{migration.VARIABLE}={text}' LD_PRELOAD={ENGINE} "
+        f"rm -f {REPORT}.*\nexec env {before} '{migration.VARIABLE}={text}' LD_PRELOAD={ENGINE} "
         f"{GUEST_DIRECTORY}/{command}",
         timeout,
     )
@@ -114,6 +137,16 @@ def test_what_a_program_does_to_its_memory_is_followed(guest: Guest) -> None:
     ran = migrate(guest, "migrated 3", "64K", 300)
     assert ran.out == "all as it should be\n"
     assert ran.report["forks"] > 0 and ran.report["remaps"] > 0
+
+
+def test_a_plan_binds_what_it_keeps_and_the_rest_moves(guest: Guest) -> None:
+    plain = guest.run(f"{GUEST_DIRECTORY}/kept", 60).check()
+    ran = migrate(guest, f"kept {NEAR}", "64K", 240, f"{CONFIG_VARIABLE}={CONFIGURATION}")
+    assert ran.out == plain
+    held = ran.report["peak_held_bytes"]
+    assert 3 * MIB <= held <= 6 * MIB  # the allocator has some of its own, in huge pages
+    assert ran.report["visits"] == 0  # what stays far is used in place
+    assert ran.report["left_on_other_node_bytes"] == 0
 
 
 def test_data_stays_when_the_far_node_is_full(guest: Guest) -> None:
