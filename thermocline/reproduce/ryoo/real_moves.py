@@ -43,8 +43,8 @@ def measure(study: MixStudy, mixes: Sequence[Mix], update: Update) -> dict[str, 
             update("running", (number + (place + 1) / len(POLICIES)) / len(mixes))
     note = (
         f"real: one run each on this host, near memory {near // MB} MiB, far memory's time charged"
-        f" as {MACHINE} has it; the whole run, less the least that an empty command took of three; ended after"
-        f" {LIMIT:g} s (then the number is a lower bound)"
+        f" as {MACHINE} has it; the whole run, less the least that an empty command took of three;"
+        f" ended after {LIMIT:g} s (then the number is a lower bound)"
     )
     return {"found": found, "notes": [note]}
 
