@@ -58,7 +58,13 @@ def main() -> int:
         check("mypy", [str(BIN / "mypy"), "--strict", "--no-error-summary"]),
         *(
             check(f"mypy {part}", [str(BIN / "mypy"), "--strict", "--no-error-summary", *found])
-            for part in ("scripts", "tests/loop", "tests/scripts", "tests/workloads")
+            for part in (
+                "scripts",
+                "tests/browser",
+                "tests/loop",
+                "tests/scripts",
+                "tests/workloads",
+            )
             if (found := tracked(f"{part}/*.py"))
         ),
     ]

@@ -32,6 +32,12 @@ def wait(condition: Callable[[], Any], what: str) -> None:
     pytest.fail(f"not within a minute: {what}")
 
 
+def complaints(page: WebDriver) -> list[dict[str, Any]]:
+    """Of the page, on the browser's console."""
+    found: list[dict[str, Any]] = page.get_log("browser")  # type: ignore[no-untyped-call]
+    return found
+
+
 def thermocline(*words: object, cwd: Path) -> str:
     command = [sys.executable, "-m", "thermocline", *(str(word) for word in words)]
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
@@ -108,7 +114,7 @@ def test_everything_is_drawn_and_nothing_complains(page: WebDriver) -> None:
         drawn = page.find_elements(By.CSS_SELECTOR, f"#figure-{name} svg path")
         assert drawn, name
     assert page.find_elements(By.TAG_NAME, "b") == []  # of the keys: text, not HTML
-    assert page.get_log("browser") == []
+    assert complaints(page) == []
 
 
 def test_the_table_sorts_searches_and_opens(page: WebDriver) -> None:
@@ -130,7 +136,7 @@ def test_the_table_sorts_searches_and_opens(page: WebDriver) -> None:
         "*line42;",
     ]
     assert button.get_attribute("aria-expanded") == "true"
-    assert page.get_log("browser") == []
+    assert complaints(page) == []
 
 
 def test_the_boundary_moves_by_keyboard_and_by_mouse(page: WebDriver) -> None:
@@ -148,7 +154,7 @@ def test_the_boundary_moves_by_keyboard_and_by_mouse(page: WebDriver) -> None:
     wait(lambda: said.text.startswith("60 of 60 sites"), "all sites")
     page.find_element(By.ID, "reset").click()
     wait(lambda: said.text == before, "the plan again")
-    assert page.get_log("browser") == []
+    assert complaints(page) == []
 
 
 @pytest.mark.parametrize("strategy", ["hotset", "thermos"])
@@ -178,7 +184,7 @@ def test_light_dark_and_paper(page: WebDriver) -> None:
     wait(lambda: page.find_elements(By.CSS_SELECTOR, "#figure-curve svg"), "drawn again")
     printed = page.execute_cdp_cmd("Page.printToPDF", {})
     assert len(printed["data"]) > 50_000
-    assert page.get_log("browser") == []
+    assert complaints(page) == []
 
 
 def test_ten_thousand_sites_open(folder: Path, browser: WebDriver) -> None:
@@ -188,4 +194,4 @@ def test_ten_thousand_sites_open(folder: Path, browser: WebDriver) -> None:
     browser.get((folder / "large.html").as_uri())
     wait(lambda: browser.execute_script("return document.documentElement.dataset.ready"), "ready")
     assert "10,000 entries" in browser.find_element(By.ID, "sites_info").text
-    assert browser.get_log("browser") == []
+    assert complaints(browser) == []

@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_ranks_are_profiled_and_planned_together(folder: Path) -> None:
     for rank, variable in enumerate(("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")):
         profile = ["profile", "--machine", "knl-7230", "-o", f"{rank}.profile", "--", "./p"]
-        call("thermocline", *profile, cwd=folder, **{variable: str(rank)})
+        call("env", f"{variable}={rank}", "thermocline", *profile, cwd=folder)
         assert json_of(folder / f"{rank}.profile")["rank"] == rank
     files = [f"{rank}.profile" for rank in range(3)]
     plan = ["plan", *files, "--ranks", "--machine", "knl-7230", "--capacity", "36MiB"]
