@@ -272,7 +272,7 @@ def test_a_damaged_configuration_is_one_line_or_runs(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=300,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32)),
         )
         assert done.returncode in (0, 1), (way, last, place[last], done.stderr)

@@ -40,7 +40,7 @@ class Running:
             f"({tiers} THERMOCLINE_CONFIG=/job/configuration {GUEST_DIRECTORY}/{command} "
             ">/job/said 2>&1; echo $? >/job/status) </dev/null &\n"
             f"until ls {PREFIX}.*.profile 2>/dev/null; do usleep 100000; done",
-            timeout=60,
+            timeout=180,
         ).check()
         self.pid = int(Path(started.split()[-1]).suffixes[0][1:])
 
@@ -69,7 +69,7 @@ class Running:
         self.guest.run(
             f"until grep -q '\"plans\": *{count}\\b' {PREFIX}.{self.pid}.profile; "
             "do usleep 100000; done",
-            timeout=60,
+            timeout=180,
         ).check()
 
 

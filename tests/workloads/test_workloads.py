@@ -89,7 +89,7 @@ def run(program: Path, *arguments: str, threads: int = 1) -> subprocess.Complete
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
         env=environment,
     )
 

@@ -81,7 +81,7 @@ class Workshop:
             capture_output=True,
             text=True,
             input=stdin,
-            timeout=120,
+            timeout=300,
             check=False,
         )
 
