@@ -142,9 +142,11 @@ def test_the_table_sorts_searches_and_opens(page: WebDriver) -> None:
 def test_the_boundary_moves_by_keyboard_and_by_mouse(page: WebDriver) -> None:
     said = page.find_element(By.ID, "replanned")
     before = said.text
+    assert ", by hotset;" in before
     page.find_element(By.ID, "room").send_keys(Keys.HOME)
     wait(lambda: said.text != before, "another plan")
     assert said.text.startswith("1 of 60 sites")  # hotset: the first passes no room at all
+    assert "Of their bytes 0 B fit" in said.text
     chart = page.find_element(By.CSS_SELECTOR, "#figure-curve svg")
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
     ActionChains(page).move_to_element(chart).click_and_hold().move_by_offset(60, 0).perform()

@@ -11,6 +11,7 @@ from thermocline.cli import app
 from thermocline.errors import ThermoclineError
 from thermocline.machine import store
 from thermocline.planning import capacity, model, planner
+from thermocline.planning.model import Plan
 from thermocline.planning.planner import Request
 from thermocline.profiles.model import load
 from thermocline.reports import artefacts, curve, figures, page, study
@@ -236,3 +237,13 @@ def test_the_verb_writes_pages_and_pictures(
         assert picture.suffix == ".png"
         assert picture.read_bytes().startswith(b"\x89PNG")
     assert CliRunner().invoke(app, [*given, "--png", "pictures"]).exit_code != 0
+
+
+def test_a_site_in_several_tiers_counts_in_part(files: dict[str, Path], tmp_path: Path) -> None:
+    plan = model.load(files["a.plan"])
+    parts = [s.model_copy(update={"tier": 1, "shares": [0.4, 0.6]}) for s in plan.sites]
+    split = tmp_path / "split.plan"
+    split.write_text(model.to_toml(Plan.model_validate(plan.model_dump() | {"sites": parts})))
+    found = studied(files["a.profile"], split)
+    assert sentences(found)[0].startswith("Put 3 of 3 sites (40 MiB; 3 of them in part)")
+    assert [row["fast"] for row in rows(found)] == [0.4, 0.4, 0.4]

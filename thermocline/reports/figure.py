@@ -30,6 +30,7 @@ def config(ink: str, grid: str, background: str | None) -> Spec:
         "font": "system-ui, sans-serif",
         "axis": {**text, "gridColor": grid, "domainColor": ink, "tickColor": ink},
         "legend": text,
+        "header": text,
         "title": {"color": ink},
         "text": {"color": ink},
         "rule": {"color": ink},

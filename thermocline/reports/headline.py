@@ -33,11 +33,15 @@ def sentences(study: Study) -> list[str]:
 
 def _of_plan(study: Study, planned: Planned, first_touch: Planned) -> list[str]:
     plan = planned.plan
-    chosen = [site for site in plan.sites if site.tier == 0]
-    held = sum(site.bytes for site in chosen)
+    tiers = max(2, plan.tiers)
+    shares = [plan.shares_of(site.key, "site", tiers)[0] for site in plan.sites]
+    chosen = sum(share > 0 for share in shares)
+    in_part = sum(0 < share < 1 for share in shares)
+    held = round(sum(s.bytes * share for s, share in zip(plan.sites, shares, strict=True)))
     ours, theirs = planned.prediction.fast_share, first_touch.prediction.fast_share
     said = (
-        f"Put {len(chosen)} of {len(plan.sites)} sites ({units.format_bytes(held)}) into "
+        f"Put {chosen} of {len(plan.sites)} sites ({units.format_bytes(held)}"
+        f"{f'; {in_part} of them in part' if in_part else ''}) into "
         f"{study.fast}: it would serve {units.format_share(ours)} of the memory traffic from "
         f"{units.format_bytes(plan.capacity_bytes)}; first touch would serve "
         f"{units.format_share(theirs)}."

@@ -44,15 +44,24 @@ const slider = document.getElementById("room");
 
 function replan(room) {
   const fast = strategies[document.getElementById("strategy").value](data.sites, room);
-  let held = 0, carried = 0;
+  data.sites.forEach((site, i) => { site.tier = fast.has(i) ? 0 : Math.max(1, plannedTiers[i] ?? 1); });
+  say(room, "", (site, i) => (fast.has(i) ? 1 : 0));
+}
+
+// What tier 0 would hold and serve; `share` is a site's part of it.
+function say(room, how, share) {
+  let count = 0, held = 0, carried = 0;
   data.sites.forEach((site, i) => {
-    site.tier = fast.has(i) ? 0 : Math.max(1, plannedTiers[i] ?? 1);
-    if (fast.has(i)) { held += site.bytes; carried += site.traffic; }
+    const part = share(site, i);
+    count += part > 0;
+    held += part * site.bytes;
+    carried += part * site.traffic;
   });
   document.getElementById("room-said").textContent = bytes(room);
   document.getElementById("replanned").textContent =
-    `${fast.size} of ${data.sites.length} sites (${bytes(held)}) would be in ${data.fast}; ` +
-    `theirs is ${percent(data.traffic ? carried / data.traffic : 0)} of the memory traffic.`;
+    `${count} of ${data.sites.length} sites (${bytes(held)}) would go to ${data.fast}${how}; ` +
+    `theirs is ${percent(data.traffic ? carried / data.traffic : 0)} of the memory traffic.` +
+    (held > room ? ` Of their bytes ${bytes(room)} fit, what is touched last spills.` : "");
   if (views.curve) views.curve.view.signal("room", room / 2 ** 20).runAsync();
   if (table) table.rows().invalidate("data").draw(false);
 }
@@ -60,20 +69,18 @@ function replan(room) {
 const roomOf = (position) => Math.round((position / 1000) * most);
 const positionOf = (room) => Math.round((1000 * Math.min(room, most)) / most);
 
+// As the plan has it, whatever made it.
 function back() {
   slider.value = positionOf(data.room);
   document.getElementById("strategy").value = data.strategy;
-  replan(data.room);
-  if (data.planned_by !== data.strategy) return;
   data.sites.forEach((site, i) => { site.tier = plannedTiers[i]; });
-  if (table) table.rows().invalidate("data").draw(false);
+  say(data.room, `, by ${data.planned_by}`, (site) => site.fast);
 }
 
 function dragged(view) {
   let dragging = false;
-  const move = (event, item) => {
-    const [x] = [event.offsetX ?? 0];
-    const at = view.scale("x").invert(x - view.origin()[0]) * 2 ** 20;
+  const move = (event) => {
+    const at = view.scale("x").invert(event.offsetX - view.origin()[0]) * 2 ** 20;
     const room = Math.max(0, Math.min(most, at));
     slider.value = positionOf(room);
     replan(Math.round(room));

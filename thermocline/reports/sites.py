@@ -48,6 +48,7 @@ def rows(study: Study) -> list[dict[str, Any]]:
                 "allocations": site.allocations,
                 "lifetime": site.mean_lifetime_seconds,
                 "tier": plan.tier_of(site.key) if plan else None,
+                "fast": plan.shares_of(site.key, "site", max(2, plan.tiers))[0] if plan else 0,
                 "reason": entry.reason if entry else "",
                 "suits": entry.suits if entry else "",
             }
