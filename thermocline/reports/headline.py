@@ -51,7 +51,7 @@ def _of_plan(study: Study, planned: Planned, first_touch: Planned) -> list[str]:
         said += (
             f" The memories would need {units.format_duration(planned.seconds)} for it instead of "
             f"{units.format_duration(first_touch.seconds)} ({gain:.2f}x), as far as bandwidth "
-            "goes; simulate it for a time with an error bar."
+            + ("goes." if study.simulations else "goes; simulate it for a time with an error bar.")
         )
     said_too = [said]
     best = max(study.planned, key=lambda each: each.prediction.fast_share or 0.0)
