@@ -244,7 +244,7 @@ void put_notes(JsonFile &json) {
 }
 
 utsname place;
-char rank[16]; // among an MPI program's processes; empty: none
+char rank[10]; // among an MPI program's processes, below 10^9; empty: none
 
 // As Open MPI, PMIx, MPICH and its kin, MVAPICH2 and Slurm tell their processes.
 void note_place() {

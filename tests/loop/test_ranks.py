@@ -46,9 +46,10 @@ def test_ranks_are_profiled_and_planned_together(folder: Path) -> None:
     call("thermocline", "run", "--plan", "all.plan", "--", "./p", cwd=folder, PMI_RANK="1")
 
 
-def test_what_is_no_rank_is_told(folder: Path) -> None:
-    profile = ["profile", "--machine", "knl-7230", "-o", "odd.profile", "--", "./p"]
-    call("thermocline", *profile, cwd=folder, PMI_RANK="first")
+@pytest.mark.parametrize("text", ["first", "99999999999"])
+def test_what_is_no_rank_is_told(folder: Path, text: str) -> None:
+    profile = ["profile", "--machine", "knl-7230", "-o", "odd.profile", "--force", "--", "./p"]
+    call("thermocline", *profile, cwd=folder, PMI_RANK=text)
     found = json_of(folder / "odd.profile")
     assert "rank" not in found and found["host"]
     plan = ["plan", "odd.profile", "--ranks", "--machine", "knl-7230"]
