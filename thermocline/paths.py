@@ -38,6 +38,11 @@ def shared(name: str) -> Path:
     return next((place for place in places if place.is_file()), places[0])
 
 
+def cache() -> Path:
+    """What can be made again, and deleted at any time: `$XDG_CACHE_HOME/thermocline`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "thermocline"
+
+
 def machine_directories() -> list[Path]:
     """Where machine files are looked for, the first match wins."""
     return [

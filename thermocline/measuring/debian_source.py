@@ -8,12 +8,13 @@ cache of our own, so that /etc/apt stays as it is and no root is needed.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from thermocline import paths
 
 SOURCES = (Path("/etc/apt/sources.list"), Path("/etc/apt/sources.list.d/debian.sources"))
 
@@ -23,8 +24,7 @@ class SourceError(Exception):
 
 
 def cache_directory() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "thermocline" / "sources"
+    return paths.cache() / "sources"
 
 
 def fetch(package: str) -> Path:

@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from thermocline import paths
 from thermocline.errors import ThermoclineError
 
 RESAMPLES = 2000
@@ -175,7 +176,7 @@ def run_paired(
 def _measure_program() -> Path:
     """measure.c, compiled once per version of it."""
     source = Path(__file__).with_name("measure.c")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "thermocline"
+    cache = paths.cache()
     digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
     program = cache / f"measure-{digest}"
     if not program.exists():

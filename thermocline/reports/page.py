@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import metadata, resources
@@ -10,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from thermocline import __version__, files, units
+from thermocline import __version__, files, paths, units
 from thermocline.errors import ThermoclineError
 from thermocline.reports import figures
 from thermocline.reports.figure import DARK, LIGHT, Figure
@@ -117,7 +116,7 @@ def _drawing_library() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script; bundling takes a second, so it is kept."""
     import vl_convert
 
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "thermocline"
+    base = paths.cache()
     kept = base / f"vega-{metadata.version('vl-convert-python')}.js"
     if kept.is_file():
         return kept.read_text(encoding="utf-8")

@@ -2,18 +2,18 @@
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from thermocline import paths
+
 
 def root() -> Path:
     """`$XDG_CACHE_HOME/thermocline/reproduce`."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "thermocline" / "reproduce"
+    return paths.cache() / "reproduce"
 
 
 def digest_of_files(paths: Iterable[Path]) -> str:
