@@ -13,7 +13,7 @@ packages() {
         libxxhash-dev liblzma-dev libcli11-dev pkg-config ca-certificates \
         libclang-rt-22-dev ;;
     test) echo gcc qemu-system-x86 busybox-static cpio linux-perf autoconf automake libtool \
-        valgrind likwid redis-tools chromium chromium-driver ;;
+        valgrind likwid redis-tools chromium chromium-driver mandoc ;;
     real) echo dpkg-dev autoconf automake libtool pkg-config libopenmpi-dev openmpi-bin \
         libopenblas-dev tcl ;;
     lint) echo clang-format-22 clang-tidy-22 ;;

@@ -35,6 +35,8 @@ trap 'rm -rf "$source"' EXIT
 cp -r pyproject.toml thermocline machines workloads "$source"
 "$top/lib/thermocline/python/bin/python" -m pip install --quiet --disable-pip-version-check \
     "$source[report,cluster]"
+"$top/lib/thermocline/python/bin/python" scripts/manual.py man "$top/share/man/man1" \
+    "$build/bin/thermocline-clang"
 cat >"$top/bin/thermocline" <<END
 #!/bin/sh
 here=\$(dirname "\$(readlink -f "\$0")")
