@@ -7,6 +7,7 @@ from typing import Any
 
 from thermocline import paths
 from thermocline.errors import Misuse, ThermoclineError, one_line
+from thermocline.notes import note
 
 PREFIX = "thermocline: "
 
@@ -17,7 +18,7 @@ def tool() -> Path:
 
 
 def call(*arguments: object) -> str:
-    """Runs the tool and returns its standard output; what it notes goes to ours."""
+    """Runs the tool and returns its standard output; what it notes we note."""
     program = tool()
     if not program.exists():
         raise ThermoclineError(f"{program} is missing: run make build, or set THERMOCLINE_PREFIX")
@@ -26,17 +27,10 @@ def call(*arguments: object) -> str:
     lines = done.stderr.splitlines()
     if done.returncode == 0:
         for line in lines:
-            print_note(line)
+            note(line.removeprefix(PREFIX))
         return done.stdout
     said = one_line(lines[-1].removeprefix(PREFIX)) if lines else "thermocline-trace ended oddly"
     raise Misuse(said) if done.returncode == 2 else ThermoclineError(said)
-
-
-def print_note(line: str) -> None:
-    """What the tool says, said once with our name before it."""
-    from thermocline.cli import output
-
-    output.note(line.removeprefix(PREFIX))
 
 
 def info(trace: Path, count: bool = False) -> dict[str, Any]:

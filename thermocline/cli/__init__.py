@@ -15,6 +15,7 @@ from thermocline.cli import (
     doctor,
     machine,
     migrate,
+    output,
     plan,
     profile,
     report,
@@ -74,6 +75,7 @@ def _main(
 
 def main() -> None:
     """Runs a command; errors become one line, never a traceback."""
+    output.show_notes()
     try:
         status = app(prog_name="thermocline", standalone_mode=False)
     except ThermoclineError as error:

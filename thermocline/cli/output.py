@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import shlex
 import shutil
 import sys
@@ -9,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from thermocline import notes
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -65,6 +68,20 @@ def emit_json(data: object) -> None:
 def note(text: str) -> None:
     """Something a person should know."""
     print(f"thermocline: {text}", file=sys.stderr)
+
+
+class _Notes(logging.Handler):
+    """The package's own notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """On stderr as ours."""
+        note(record.getMessage())
+
+
+def show_notes() -> None:
+    """From now on, what the package notes is shown as what the command line notes."""
+    notes.LOGGER.addHandler(_Notes())
+    notes.LOGGER.propagate = False
 
 
 def next_step(*words: object) -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,9 +70,11 @@ def launch(
         if process.poll() is None:
             process.send_signal(number)
 
-    old = {number: signal.signal(number, forward) for number in _FORWARDED}
-    # The terminal sends these to the command as well: it decides what they mean.
-    old |= {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGQUIT)}
+    old = {}
+    if threading.current_thread() is threading.main_thread():  # signals come to no other
+        old = {number: signal.signal(number, forward) for number in _FORWARDED}
+        # The terminal sends these to the command as well: it decides what they mean.
+        old |= {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGQUIT)}
     try:
         code = process.wait()
     finally:
