@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from typer.testing import CliRunner
 
 from thermocline import paths
