@@ -63,64 +63,31 @@ def profile(
 
     Example: thermocline profile --preload -- python3 script.py
     """
-    import os
-    import tempfile
-
-    from thermocline import executors, files, methods
     from thermocline.cli import output
-    from thermocline.errors import ThermoclineError
     from thermocline.machine import store
-    from thermocline.methods import auto
-    from thermocline.methods.base import Request, Sweep
-    from thermocline.profiles import model
-    from thermocline.profiles.preload import name_paths
-    from thermocline.run import launch
-    from thermocline.run.preload import context_of
+    from thermocline.methods import profiling
 
-    callers = context_of(preload, context)
-    method = method or ("auto" if preload else "trace")
-    found = auto.best(auto.PRELOAD if preload else auto.PROFILE) if method == "auto" else None
-    chosen = found.method if found else methods.find(method)
-    if lacks := chosen.lacks_for(event):
-        raise ThermoclineError(f"--method {method} does not work here: {lacks}")
     target = store.find(machine)
-    if out is not None:
-        files.refuse_overwrite(out, force)
-    prefix = _prefix(command, out)
-    if not os.access(prefix.parent, os.W_OK):
-        raise ThermoclineError(f"can't write into {prefix.parent.resolve()}: give another with -o")
-    before = _stamps(prefix)
-    with (
-        tempfile.TemporaryDirectory(prefix="thermocline-profile-") as scratch,
-        output.progress_of_runs() as progress,
-    ):
-        outcome = chosen.measure(
-            Request(
-                *(command, prefix, target, Path(scratch), rate, event, overhead),
-                aside=as_json,
-                context=callers,
-                sweep=Sweep(runs, executors.choose(scheduler, jobs), bool(scheduler), progress),
-            )
-        )
-    made = [path for path, stamp in sorted(_stamps(prefix).items()) if before.get(path) != stamp]
-    if out is not None and len(made) == 1:
-        made = [made[0].replace(out)]
-    for text in (found.why if found else "", outcome.text):
-        if text:
-            output.note(text)
-    if not made:
-        so = "there is no profile"
-        raise ThermoclineError(launch.nothing_ran(command, outcome, so, callers))
-    if callers is not None:
-        for path in made:
-            name_paths(path, callers)
-    profiles = [(path, model.load(path)) for path in made]
+    how = profiling.How(
+        method=method,
+        preload=preload,
+        context=context,
+        rate=rate,
+        event=event,
+        overhead=overhead,
+        runs=runs,
+        jobs=jobs,
+        scheduler=scheduler,
+    )
+    with output.progress_of_runs() as progress:
+        made = profiling.profile(command, target, out, force, how, as_json, progress)
+    profiles = made.profiles
     if as_json:
         output.emit_json([_json(path, found) for path, found in profiles])
     else:
         _print_all(profiles, preload)
         _next(profiles, machine if len(target.tier) > 1 else EXAMPLE_MACHINE)
-    raise typer.Exit(outcome.status)
+    raise typer.Exit(made.outcome.status)
 
 
 def _print_all(profiles: "list[tuple[Path, Profile]]", preload: bool) -> None:
@@ -140,24 +107,6 @@ def _print_all(profiles: "list[tuple[Path, Profile]]", preload: bool) -> None:
 
 def _size(profile: "tuple[Path, Profile]") -> int:
     return profile[1].peak_resident_bytes
-
-
-def _prefix(command: list[str], out: Path | None) -> Path:
-    """Where the runtime writes: PREFIX.PID.profile, so that processes don't collide."""
-    if out is not None:
-        return out.with_name(out.name.removesuffix(".profile"))
-    return Path(Path(command[0]).name)
-
-
-def _stamps(prefix: Path) -> dict[Path, tuple[int, int]]:
-    """Profiles of this prefix, and what changes when one is written anew."""
-    found = {}
-    for path in prefix.parent.iterdir():
-        middle = path.name.removeprefix(prefix.name + ".").removesuffix(".profile")
-        if path.name == f"{prefix.name}.{middle}.profile" and middle.isdecimal():
-            status = path.stat()
-            found[path] = (status.st_ino, status.st_mtime_ns)
-    return found
 
 
 def _json(path: Path, found: "Profile") -> dict[str, object]:

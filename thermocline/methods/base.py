@@ -13,7 +13,8 @@ from thermocline.run import config, launch
 from thermocline.run.launch import Outcome
 
 
-def _unseen(what: str, total: int) -> Done:
+def unseen(what: str, total: int) -> Done:
+    """No bar of so many runs."""
     del what, total
     return lambda number: None
 
@@ -25,7 +26,7 @@ class Sweep:
     most_runs: int | None = None
     executor: Executor = field(default_factory=local.Pool)
     scheduled: bool = False  # the executor's workers are other hosts
-    progress: Callable[[str, int], Done] = _unseen  # starts a bar of so many runs
+    progress: Callable[[str, int], Done] = unseen  # starts a bar of so many runs
 
 
 @dataclass(frozen=True)
