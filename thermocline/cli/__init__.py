@@ -13,6 +13,7 @@ from thermocline import __version__
 from thermocline.cli import (
     auto,
     doctor,
+    export,
     machine,
     migrate,
     output,
@@ -47,6 +48,7 @@ app.add_typer(machine.app, name="machine")
 app.command("sites")(sites.sites)
 app.command("profile", context_settings=_PASS_ON)(profile.profile)
 app.command("plan")(plan.plan)
+app.command("export")(export.export)
 app.command("run", context_settings=_PASS_ON)(run.run)
 app.add_typer(trace.app, name="trace")
 app.command("simulate", cls=simulate.WithCommand)(simulate.simulate)
