@@ -1,33 +1,12 @@
 """What `thermocline plan --huge` says: which sites are worth huge pages."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from thermocline.machine.model import Machine
     from thermocline.planning.huge import Site
-    from thermocline.planning.model import Plan
 
 SHOWN = 10
-
-
-def judged(plan: "Plan", trace: Path, machine: "Machine") -> "dict[str, Site]":
-    """Simulates, with a progress bar."""
-    from thermocline.cli import output
-    from thermocline.planning import huge
-    from thermocline.simulation import runner
-
-    references = int(runner.survey(trace)["references"])
-    with output.progress() as bar:
-        task = bar.add_task("simulating page walks", total=2 * references)
-        done = [0, 0]
-
-        def update(number: int, count: int) -> None:
-            done[number] = count
-            bar.update(task, completed=sum(done))
-
-        return huge.simulate(trace, machine, plan, update)
 
 
 def show(sites: "Mapping[str, Site]") -> None:

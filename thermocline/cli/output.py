@@ -124,3 +124,24 @@ def progress_of_runs() -> Iterator[Callable[[str, int], Callable[[int], None]]]:
             return lambda _: bars[0].advance(task)
 
         yield start
+
+
+@contextmanager
+def progress_of_references() -> Iterator[Callable[[str, int | None], Callable[[int, int], None]]]:
+    """The same for simulations: each says by its number how many references it has done."""
+    with ExitStack() as shown:
+        bars: list[Progress] = []
+
+        def start(what: str, total: int | None) -> Callable[[int, int], None]:
+            if not bars:
+                bars.append(shown.enter_context(progress()))
+            task = bars[0].add_task(what, total=total)
+            done: dict[int, int] = {}
+
+            def report(number: int, count: int) -> None:
+                done[number] = count
+                bars[0].update(task, completed=sum(done.values()))
+
+            return report
+
+        yield start

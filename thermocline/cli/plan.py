@@ -9,8 +9,7 @@ from thermocline.cli.options import AsJson, Force, Machine
 
 if TYPE_CHECKING:
     from thermocline.planning.model import Plan
-    from thermocline.planning.planner import Fold, NonheapTier, Request
-    from thermocline.planning.predict import Prediction
+    from thermocline.planning.planner import Fold, Request
     from thermocline.profiles.model import Profile
 
 
@@ -66,34 +65,25 @@ def plan(
     from thermocline import files, units
     from thermocline.cli import huge as hugely
     from thermocline.cli import output, suited
-    from thermocline.errors import Misuse
     from thermocline.machine import store
-    from thermocline.planning import capacity as capacities
-    from thermocline.planning import huge as huge_sites
-    from thermocline.planning import model, planner, suitability
+    from thermocline.planning import making, planner
     from thermocline.profiles import model as profile_model
 
     inputs = [profile_model.load(path) for path in profiles]
     names = [str(path) for path in profiles]
-    request = planner.Request(
-        *(store.find(machine), capacities.parse(capacity), strategy, _nonheap(nonheap_tier), split),
-        sharing=planner.ranks_of_a_host(inputs) if ranks else 1,
-    )
-    planner.check(request)
-    if huge and trace is None:
-        raise Misuse("--huge weighs page walks in a trace: give --trace (see 'thermocline trace')")
+    nonheap = making.nonheap_tier(nonheap_tier)
+    request = making.request(inputs, store.find(machine), capacity, strategy, nonheap, split, ranks)
+    making.check_huge(huge, trace)
     if cross_validate:
         _print_folds(planner.cross_validate(inputs, names, request), as_json)
         return
     path = out or _default_path(inputs[0], request)
     files.refuse_overwrite(path, force)
-    made, predictions = planner.make_and_predict(inputs, request, names)
-    sites = suited.judged(made, trace, request.machine) if trace else {}
-    made = suitability.marked(made, sites) if trace else made
-    walks = hugely.judged(made, trace, request.machine) if huge and trace else {}
-    made = huge_sites.marked(made, walks)
-    files.write_text(path, model.to_toml(made), force=True)
-    rows = _comparison(made, predictions, inputs, names, request)
+    with output.progress_of_references() as bars:
+        done = making.make(inputs, names, request, trace, huge, bars)
+    made = done.plan
+    made.save(path, force=True)
+    rows = [asdict(each) for each in done.predicted]
     if as_json:
         output.emit_json(
             {
@@ -105,16 +95,16 @@ def plan(
                 "fast_sites": sum(1 for site in made.sites if site.tier == 0),
                 "sites": len(made.sites),
                 "predicted": rows,
-                **({"suits": suited.as_json(sites)} if trace else {}),
-                **({"huge": [asdict(site) for site in walks.values()]} if huge else {}),
+                **({"suits": suited.as_json(done.suits)} if trace else {}),
+                **({"huge": [asdict(site) for site in done.walks.values()]} if huge else {}),
             }
         )
         return
     _print(made, rows, request)
     if trace:
-        suited.show(made, sites)
+        suited.show(made, done.suits)
     if huge:
-        hugely.show(walks)
+        hugely.show(done.walks)
     for profile, name in zip(inputs, names, strict=True):
         _warn(profile, name)
     if request.sharing > 1:
@@ -130,62 +120,9 @@ def plan(
     output.next_step("thermocline", "run", *preload, "--plan", path, "--", *command)
 
 
-def _nonheap(text: str) -> "NonheapTier":
-    from thermocline.errors import Misuse
-
-    if text == "none":
-        return "none"
-    if not text.isdecimal() or len(text) > 3:
-        raise Misuse(f"--nonheap-tier {text!r}: give a tier's number or 'none'")
-    return int(text)
-
-
 def _default_path(profile: "Profile", request: "Request") -> Path:
     amount = request.capacity.text.replace("%", "pct").replace(" ", "")
     return Path(f"{profile.program}.{request.strategy}-{amount}.plan")
-
-
-def _comparison(
-    made: "Plan",
-    predictions: "list[Prediction]",
-    inputs: "list[Profile]",
-    names: list[str],
-    request: "Request",
-) -> list[dict[str, Any]]:
-    """Predicted for each input, beside first touch."""
-    from dataclasses import replace
-
-    from thermocline.planning import planner
-
-    compared = [(made.strategy, predictions)]
-    if made.strategy != "first-touch":
-        baseline = replace(request, strategy="first-touch", split=False)
-        compared.append(("first-touch", planner.make_and_predict(inputs, baseline)[1]))
-    rows = []
-    for label, predicted_all in compared:
-        for profile, name, predicted in zip(inputs, names, predicted_all, strict=True):
-            rows.append(
-                {
-                    "strategy": label,
-                    "input": name,
-                    "fast_traffic_share": predicted.fast_share,
-                    "capacity_bytes": request.limit_for(profile),
-                    "fast_peak_bytes": predicted.peak[0],
-                    "spilled_bytes": predicted.spilled[0],
-                    "memory_seconds": _seconds(request, predicted),
-                }
-            )
-    return rows
-
-
-def _seconds(request: "Request", predicted: "Prediction") -> float | None:
-    """What the tiers need for the traffic, if the machine file knows their speed."""
-    from thermocline.planning import speed
-
-    if not speed.known(request.machine):
-        return None
-    writes = [all_ - read for all_, read in zip(predicted.traffic, predicted.reads, strict=True)]
-    return speed.of(request.machine).seconds(predicted.reads, writes)
 
 
 def _print(made: "Plan", rows: list[dict[str, Any]], request: "Request") -> None:

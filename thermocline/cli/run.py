@@ -1,18 +1,15 @@
 """thermocline run."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from thermocline.cli.options import Context, Force, Machine, Preload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from thermocline.planning.model import Plan
     from thermocline.run.config import Setting
-    from thermocline.run.launch import Outcome
     from thermocline.run.report import RunReport
 
 
@@ -68,58 +65,43 @@ def run(
 
     Example: thermocline run --configuration DRAM-PMM-interleave -- ./lulesh -s 40
     """
-    import tempfile
-
     from thermocline import files
     from thermocline.cli import configured, output
-    from thermocline.errors import Misuse
-    from thermocline.run import config, launch, memory, report
+    from thermocline.machine import store
+    from thermocline.planning import model
+    from thermocline.run import guided, launch
     from thermocline.run.preload import context_of
 
     if configuration is not None:
-        guided = plan != "first-touch" or bool(capacity or trace or preload or online or method)
-        raise typer.Exit(configured.run(configuration, command, guided, out, force, as_json))
-    if preload and trace:
-        raise Misuse("--trace records annotated code: leave it out with --preload")
+        other = plan != "first-touch" or bool(capacity or trace or preload or online or method)
+        raise typer.Exit(configured.run(configuration, command, other, out, force, as_json))
+    guided.check(trace, preload)
     if out is not None:
         files.refuse_overwrite(out, force)
-    chosen, setting = _prepare(plan, machine, capacity)
-    callers = context_of(preload, context, chosen.preload_context)
+    chosen = model.unguided() if plan == "first-touch" else model.load(Path(plan))
+    setting = guided.setting_of(chosen, store.find(machine), machine != store.DETECT, capacity)
     if online or method is not None:
+        callers = context_of(preload, context, chosen.preload_context)
         raise typer.Exit(_online(command, chosen, setting, method, callers, out, as_json))
-    with tempfile.TemporaryDirectory(prefix="thermocline-run-") as scratch:
-        file = Path(scratch) / "config"
-        text = config.for_run(Path(scratch) / "report", chosen, setting, trace, callers)
-        file.write_text(text, encoding="utf-8")
-        outcome = launch.launch(command, file, as_json, callers, memory.environment(setting))
-        reports, complaints = report.gather(Path(scratch))
-    if callers is not None:
-        reports = report.with_readable_sites(reports, chosen, callers)
-    summary = _summary(chosen, setting, reports, outcome.status)
+    ran = guided.run(command, chosen, setting, trace, preload, context, as_json)
+    summary = ran.summary.model_dump(mode="json")
     if out is not None:
         files.write_json(out, summary)
-    _say(complaints, outcome)
     if as_json:
         output.emit_json(summary)
-    elif not reports:
-        output.note(launch.nothing_ran(command, outcome, "nothing was guided", callers))
+    elif not ran.reports:
+        nothing = launch.nothing_ran(command, ran.outcome, "nothing was guided", ran.context)
+        output.note(nothing)
         _hint_preload(chosen, preload)
     else:
-        _print(chosen, setting, reports, trace)
+        _print(chosen, setting, ran.reports, trace)
         if out is not None:
             print(f"wrote {out}")
         if preload:
             output.next_step("thermocline", "profile", "--preload", "--", *command)
         elif not trace:
             output.next_step(*_again(plan, machine, capacity, command))
-    raise typer.Exit(outcome.status)
-
-
-def _say(complaints: "Sequence[str]", outcome: "Outcome") -> None:
-    from thermocline.cli import output
-
-    for line in [*complaints, *([outcome.text] if outcome.text else [])]:
-        output.note(line)
+    raise typer.Exit(ran.outcome.status)
 
 
 def _online(
@@ -131,58 +113,24 @@ def _online(
     out: Path | None,
     quiet: bool,
 ) -> int:
-
     from thermocline import files
-    from thermocline.cli import online, output
+    from thermocline.cli import online as shown
+    from thermocline.cli import output
+    from thermocline.methods import online
     from thermocline.run import launch
 
-    wanted = online.Online(
-        command, plan, setting, online.choose(method, context is not None), quiet, context
-    )
-    outcome, guided, moved = online.guide(wanted)
-    summary = online.as_json(outcome, guided, moved)
+    measure = online.choose(method, context is not None)
+    ran = online.run(command, plan, setting, measure, context, quiet)
+    summary = ran.to_json()
     if out is not None:
         files.write_json(out, summary)
-    _say([], outcome)
     if quiet:
         output.emit_json(summary)
-    elif not guided:
-        output.note(launch.nothing_ran(command, outcome, "nothing was guided"))
+    elif not ran.processes:
+        output.note(launch.nothing_ran(command, ran.outcome, "nothing was guided"))
     else:
-        online.show(wanted, guided, moved)
-    return outcome.status
-
-
-def _prepare(plan: str, machine: str, capacity: str | None) -> "tuple[Plan, Setting]":
-    from thermocline.errors import ThermoclineError
-    from thermocline.machine import store
-    from thermocline.planning import capacity as capacities
-    from thermocline.planning import model
-    from thermocline.run import config
-
-    chosen = model.unguided() if plan == "first-touch" else model.load(Path(plan))
-    host = store.find(machine)
-    plan_machine = None
-    if machine != "detect":
-        plan_machine = host
-    elif chosen.machine:
-        try:
-            plan_machine = store.find(chosen.machine)
-        except ThermoclineError:
-            plan_machine = None  # the plan came from elsewhere; its tiers suffice
-    limit: int | None = chosen.capacity_bytes or None
-    if capacity == "all":
-        limit = None
-    elif capacity is not None:
-        asked = capacities.parse(capacity)
-        if asked.share is not None and not chosen.peak_resident_bytes:
-            from thermocline.errors import Misuse
-
-            raise Misuse(f"--capacity {capacity} needs a plan made from a profile: give bytes")
-        limit = asked.of(chosen.peak_resident_bytes)
-    setting = config.tiers_for(chosen, host, plan_machine, limit)
-    config.check_nodes(setting)
-    return chosen, setting
+        shown.show(ran, setting.modelled, command)
+    return ran.outcome.status
 
 
 def _hint_preload(plan: "Plan", preload: bool) -> None:
@@ -200,32 +148,6 @@ def _again(plan: str, machine: str, capacity: str | None, command: list[str]) ->
     if capacity is not None:
         words += ["--capacity", capacity]
     return [*words, "--", *command]
-
-
-def _summary(
-    plan: "Plan",
-    setting: "Setting",
-    reports: "list[RunReport]",
-    status: int,
-) -> dict[str, Any]:
-    from thermocline.run import report
-
-    return {
-        "format": "thermocline-run-summary",
-        "version": 1,
-        "strategy": plan.strategy,
-        "status": status,
-        "tiers": [
-            {"name": tier.name, "nodes": list(tier.nodes), "capacity_bytes": tier.limit or 0}
-            for tier in setting.tiers
-        ],
-        "placement": "modelled" if setting.modelled else "host",
-        "caches_of": setting.machine.name,
-        "fast_traffic_share": report.fast_share(reports),
-        "never_came": sorted(report.never_came(reports)),
-        "unplanned": sorted(report.unplanned(reports)),
-        "processes": [entry.model_dump(mode="json") for entry in reports],
-    }
 
 
 def _print(plan: "Plan", setting: "Setting", reports: "list[RunReport]", trace: bool) -> None:

@@ -1,33 +1,13 @@
 """What `thermocline plan --trace` says: which sites suit a hardware cache."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from thermocline.machine.model import Machine
     from thermocline.planning.model import Plan
     from thermocline.planning.suitability import Site
 
 SHOWN = 10
-
-
-def judged(plan: "Plan", trace: Path, machine: "Machine") -> "dict[str, Site]":
-    """Simulates, with a progress bar."""
-    from thermocline.cli import output
-    from thermocline.planning import suitability
-    from thermocline.simulation import runner
-
-    references = int(runner.survey(trace)["references"])
-    with output.progress() as bar:
-        task = bar.add_task("simulating", total=2 * references)
-        done = [0, 0]
-
-        def update(number: int, count: int) -> None:
-            done[number] = count
-            bar.update(task, completed=sum(done))
-
-        return suitability.simulate(trace, machine, plan, update)
 
 
 def show(plan: "Plan", sites: "Mapping[str, Site]") -> None:

@@ -111,9 +111,9 @@ def _run(
     shown: Shown,
 ) -> int:
     """The command's exit status; 143 if it was ended because somebody left."""
-    from thermocline.cli import online
     from thermocline.live.follower import Follower
     from thermocline.machine import store
+    from thermocline.methods import online
     from thermocline.methods.base import Request
     from thermocline.run import config, launch
     from thermocline.run.preload import context_of

@@ -5,7 +5,7 @@ A trace is simulated twice, as the plan has its sites, with all pages of 4 KiB a
 second-level TLB: more than the program waited for them, where walks overlap with other work.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from thermocline.errors import Misuse
 from thermocline.machine.model import Machine
 from thermocline.planning.model import Plan, PlannedSite
+from thermocline.simulation.runner import Bars
 
 PAGE = 2 * 2**20
 LEAST = 0.01  # of the program's time, which a site has to save
@@ -66,13 +67,12 @@ def _fits(site: PlannedSite) -> bool:
     return site.bytes >= PAGE and sum(share > 0 for share in site.shares) <= 1
 
 
-def simulate(
-    trace: Path, machine: Machine, plan: Plan, progress: Callable[[int, int], None]
-) -> dict[str, Site]:
-    """Both runs; `progress` is told of each how many references it has done."""
+def simulate(trace: Path, machine: Machine, plan: Plan, bars: Bars) -> dict[str, Site]:
+    """Both runs, with one bar."""
     from thermocline.simulation import config, runner, scheme, translation
 
     survey = runner.survey(trace)
+    progress = bars("simulating page walks", 2 * int(survey["references"]))
     configurations = []
     for share in (0.0, 1.0):
         setting = config.Setting(

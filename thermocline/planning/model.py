@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from thermocline import toml_writer
 from thermocline.errors import BadFile
-from thermocline.files import read_text
+from thermocline.files import read_text, write_text
 from thermocline.sites.key import check_all
 from thermocline.validation import first_problem
 
@@ -98,6 +98,10 @@ class Plan(Strict):
     @cached_property
     def _tiers(self) -> dict[str, int]:
         return {site.key: site.tier for site in self.sites}
+
+    def save(self, path: Path | str, force: bool = False) -> None:
+        """Writes the plan's text; Misuse where that would overwrite, unless forced."""
+        write_text(Path(path), to_toml(self), force)
 
     @property
     def tiers(self) -> int:

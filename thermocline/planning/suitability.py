@@ -5,7 +5,7 @@ slow one.  Per site the two are compared by how long the cores stood still for i
 cache all sites compete, as they would; a site is not simulated by itself.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +13,7 @@ from typing import Any, Literal
 from thermocline.errors import Misuse
 from thermocline.machine.model import Machine
 from thermocline.planning.model import Plan
+from thermocline.simulation.runner import Bars
 
 Suits = Literal["", "cache", "placement", "either"]
 CACHE = "memory-mode"  # all of tier 0 caches tier 1
@@ -75,13 +76,12 @@ def _waits(sites: Mapping[str, Mapping[str, Any]]) -> float:
     return sum(float(site["stall_seconds"]) for site in sites.values())
 
 
-def simulate(
-    trace: Path, machine: Machine, plan: Plan, progress: Callable[[int, int], None]
-) -> dict[str, Site]:
-    """Both runs; `progress` is told of each how many references it has done."""
+def simulate(trace: Path, machine: Machine, plan: Plan, bars: Bars) -> dict[str, Site]:
+    """Both runs, with one bar."""
     from thermocline.simulation import config, runner, scheme
 
     survey = runner.survey(trace)
+    progress = bars("simulating", 2 * int(survey["references"]))
     setting = config.Setting(
         machine=machine,
         threads=int(survey["threads"]),

@@ -15,7 +15,7 @@ from thermocline.planning import model as plan_model
 from thermocline.planning.model import Plan
 from thermocline.profiles import model as profile_model
 from thermocline.profiles.model import Profile
-from thermocline.run.report import RunReport
+from thermocline.run.summary import Run
 from thermocline.validation import first_problem
 
 Positive = Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
@@ -64,24 +64,6 @@ class Simulation(Open):
     baseline: str
     advice: list[Advice] = []
     rows: list[Row] = Field(min_length=1, max_length=10_000)
-
-
-class RunTier(Open):
-    """A tier's name and what it was allowed to hold."""
-
-    name: str
-    capacity_bytes: Annotated[int, Field(ge=0, lt=2**63)] = 0
-
-
-class Run(Open):
-    """What `thermocline run -o` writes."""
-
-    strategy: str = ""
-    tiers: list[RunTier] = Field(min_length=1, max_length=8)
-    fast_traffic_share: Share | None = None
-    never_came: list[str] = []
-    unplanned: list[str] = []
-    processes: list[RunReport] = []
 
 
 @dataclass

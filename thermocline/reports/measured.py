@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from thermocline.reports.artefacts import Run
 from thermocline.reports.figure import WIDTH, Figure
 from thermocline.reports.study import Planned, Study
+from thermocline.run.summary import Run
 
 MIB = 2**20
 

@@ -13,7 +13,8 @@ from thermocline.planning.planner import Request
 from thermocline.planning.predict import Prediction
 from thermocline.profiles.merge import Candidate
 from thermocline.profiles.model import Profile
-from thermocline.reports.artefacts import Artefacts, Run, Simulation
+from thermocline.reports.artefacts import Artefacts, Simulation
+from thermocline.run.summary import Run
 from thermocline.strategies import by_density
 
 

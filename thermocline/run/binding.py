@@ -8,6 +8,8 @@ what is missing.
 import ctypes
 import os
 import platform
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from thermocline.errors import ThermoclineError
@@ -16,8 +18,12 @@ from thermocline.machine.configurations import Configuration
 from thermocline.machine.detect import detect
 
 _SET_MEMPOLICY = {"x86_64": 238, "aarch64": 237}
+_GET_MEMPOLICY = {"x86_64": 239, "aarch64": 236}
 _BIND, _INTERLEAVE = 2, 3
 _MOST_NODES = 1024
+_BITS = ctypes.c_ulong(_MOST_NODES + 1)
+_NOWHERE, _NO_FLAGS = ctypes.c_void_p(), ctypes.c_ulong()
+Mask = ctypes.Array[ctypes.c_ulong]
 
 
 @dataclass(frozen=True)
@@ -99,27 +105,41 @@ def _place(configuration: Configuration, host: Host) -> Binding:
     return Binding(host.processors[sockets[0]], there, interleave=False)
 
 
-def apply(binding: Binding) -> None:
-    """Binds this process, and so all that it starts from now on."""
-    number = _SET_MEMPOLICY.get(platform.machine())
-    if number is None:
-        raise ThermoclineError(f"set_mempolicy's number on {platform.machine()} is not known to us")
+@contextmanager
+def applied(binding: Binding) -> Iterator[None]:
+    """Binds this thread, and so all that it starts meanwhile; afterwards it is as it was."""
+    processors = os.sched_getaffinity(0)
+    before = _policy()
     mask = (ctypes.c_ulong * (_MOST_NODES // 64))()
     for node in binding.nodes:
         mask[node // 64] |= 1 << node % 64
-    mode = _INTERLEAVE if binding.interleave else _BIND
-    bits = ctypes.c_ulong(_MOST_NODES + 1)
+    _set_policy(_INTERLEAVE if binding.interleave else _BIND, mask)
+    try:
+        os.sched_setaffinity(0, binding.processors)
+        yield
+    finally:
+        os.sched_setaffinity(0, processors)
+        _set_policy(*before)
+
+
+def _policy() -> tuple[int, Mask]:
+    """This thread's mode and nodes."""
+    mode, mask = ctypes.c_int(), (ctypes.c_ulong * (_MOST_NODES // 64))()
+    _call(_GET_MEMPOLICY, ctypes.byref(mode), ctypes.byref(mask), _BITS, _NOWHERE, _NO_FLAGS)
+    return mode.value, mask
+
+
+def _set_policy(mode: int, mask: Mask) -> None:
+    _call(_SET_MEMPOLICY, ctypes.c_int(mode), ctypes.byref(mask) if any(mask) else None, _BITS)
+
+
+def _call(numbers: Mapping[str, int], *arguments: object) -> None:
+    number = numbers.get(platform.machine())
+    if number is None:
+        raise ThermoclineError(f"set_mempolicy's number on {platform.machine()} is not known to us")
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.syscall(ctypes.c_long(number), ctypes.c_int(mode), ctypes.byref(mask), bits) != 0:
+    if libc.syscall(ctypes.c_long(number), *arguments) != 0:
         raise ThermoclineError(
             f"memory can't be bound: {os.strerror(ctypes.get_errno())} (in a container, allow it "
             "with --cap-add SYS_NICE)"
         )
-    os.sched_setaffinity(0, binding.processors)
-
-
-def describe(binding: Binding) -> str:
-    """For people."""
-    nodes = ",".join(map(str, binding.nodes))
-    how = "in turn on nodes" if binding.interleave and len(binding.nodes) > 1 else "on nodes"
-    return f"on {len(binding.processors)} processor(s), memory {how} {nodes}"

@@ -16,6 +16,14 @@ from thermocline.executors import Executor, Piece
 
 # Called with the number of a simulation and how many references it has done.
 Progress = Callable[[int, int], None]
+# Starts a bar of so many references.
+Bars = Callable[[str, int | None], Progress]
+
+
+def no_bars(what: str, total: int | None) -> Progress:
+    """Shows nothing."""
+    del what, total
+    return lambda number, done: None
 
 
 def program() -> Path:
