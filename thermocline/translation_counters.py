@@ -7,8 +7,9 @@ which a walker is at work; these are what Ryoo 2017 measured for its Figure 4.4 
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from thermocline import counters
 from thermocline.errors import ThermoclineError, one_line
@@ -101,8 +102,28 @@ class Cost:
 class Measured:
     """A run's cost, and how the command ended, as a shell would say it."""
 
+    events: Events
+    virtual: bool
     cost: Cost
     status: int
+
+    def to_json(self, penalty: float | None = None) -> dict[str, Any]:
+        """One object; `penalty`: cycles of a miss, what if."""
+        cost = self.cost
+        found: dict[str, Any] = {
+            "status": self.status,
+            "events": list(self.events.all),
+            "processors": self.events.processors,
+            "virtual": self.virtual,
+            **asdict(cost),
+            "misses_per_kinstr": cost.misses_per_kinstr,
+            "cycles_per_miss": cost.cycles_per_miss,
+            "share_of_time": cost.share_of_time,
+            "bound": cost.bound,
+        }
+        if penalty is not None:
+            found |= {"penalty": penalty, "improvement": cost.improvement(penalty)}
+        return found
 
 
 def is_virtual(information: Path = INFORMATION) -> bool:
@@ -153,7 +174,8 @@ def measure(events: Events, command: Sequence[str], scratch: Path, aside: bool =
         raise ThermoclineError(f"perf stat failed with status {done.status}")
     cost = parse(events, counts.read_text(encoding="utf-8", errors="replace"))
     ended = status.read_text(encoding="ascii").strip() if status.exists() else ""
-    return Measured(cost, int(ended) if ended.isdecimal() else done.status or 1)
+    code = int(ended) if ended.isdecimal() else done.status or 1
+    return Measured(events, is_virtual(), cost, code)
 
 
 def parse(events: Events, answer: str) -> Cost:

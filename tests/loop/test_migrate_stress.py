@@ -16,7 +16,7 @@ import pytest
 from test_loop import call
 from test_migrate import migrate, migrated, needs_rights, process_of
 
-from thermocline.cli.migrate import GRANULARITIES
+from thermocline.run.migrate import GRANULARITIES
 
 __all__ = ["migrated"]  # the fixture
 SECONDS = float(os.environ.get("THERMOCLINE_STRESS_SECONDS", "20"))

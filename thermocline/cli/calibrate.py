@@ -8,12 +8,7 @@ import typer
 from thermocline.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from contextlib import AbstractContextManager
-
     from thermocline.machine.calibration import Calibration
-    from thermocline.simulation.comparison import Row
-    from thermocline.simulation.runner import Progress
 
 
 def calibrate(
@@ -39,7 +34,8 @@ def calibrate(
     from thermocline.machine import calibration, store
     from thermocline.simulation import calibrate as running
 
-    made = running.calibrate(store.find(machine) if machine else None, quick, _stage, _watch)
+    with output.progress_of_references() as bars:
+        made = running.calibrate(store.find(machine) if machine else None, quick, _stage, bars)
     path = calibration.store(made)
     if as_json:
         data = made.model_dump(mode="json")
@@ -57,12 +53,6 @@ def _stage(text: str) -> None:
     """What is done next, on a terminal."""
     if sys.stderr.isatty():
         print(f"{text} ...", file=sys.stderr)
-
-
-def _watch(rows: "Sequence[Row]") -> "AbstractContextManager[Progress]":
-    from thermocline.cli.simulate import progress_bar
-
-    return progress_bar(rows, 0)
 
 
 def _print(made: "Calibration") -> None:

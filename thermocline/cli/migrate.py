@@ -1,25 +1,22 @@
 """thermocline migrate."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
 from thermocline.cli.options import AsJsonAside
-
-if TYPE_CHECKING:
-    from thermocline.planning.model import Plan
-
-GRANULARITIES = ("4K", "64K", "2M", "history", "sampling", "adaptive")
-LEAST_CHUNKS = 4
-CHUNK = 2 << 20  # bytes; the largest that any granularity moves
 
 
 def migrate(
     command: Annotated[list[str], typer.Argument(help="The command, after --.")],
     near: Annotated[str, typer.Option("--near", help="Near memory, such as 400MiB.")],
     granularity: Annotated[
-        str, typer.Option("--granularity", help=f"What moves at once: {', '.join(GRANULARITIES)}.")
+        str,
+        typer.Option(
+            "--granularity",
+            help="What moves at once: 4K, 64K, 2M, history, sampling or adaptive.",
+        ),
     ] = "adaptive",
     machine: Annotated[
         str, typer.Option("--machine", help="Whose far memory is charged: a name or a file.")
@@ -45,93 +42,26 @@ def migrate(
 
     Example: thermocline migrate --near 64MiB --plan hot.plan -- ./lulesh -s 40
     """
-    import json
-    import tempfile
-
-    from thermocline import units
     from thermocline.cli import output
-    from thermocline.errors import Misuse
     from thermocline.machine import store
     from thermocline.planning import model
-    from thermocline.run import migration
-    from thermocline.run.launch import CONFIG_VARIABLE
+    from thermocline.run import migrate as engine
 
-    if granularity not in GRANULARITIES:
-        raise Misuse(f"no granularity {granularity!r}: there are {', '.join(GRANULARITIES)}")
-    limit = units.parse_bytes(near)
-    if limit < LEAST_CHUNKS * CHUNK:
-        raise Misuse(
-            f"--near {near} is less than {LEAST_CHUNKS} chunks of 2 MiB: "
-            f"give {units.format_bytes(LEAST_CHUNKS * CHUNK)} or more"
-        )
     chosen = None if plan is None else model.load(plan)
     host = store.find(machine)
-    if len(host.tier) < 2:
-        raise Misuse(f"machine {machine} has one kind of memory: name one with two")
-    with tempfile.TemporaryDirectory(prefix="thermocline-migrate-") as scratch:
-        settled = Path(scratch) / "configuration"
-        if chosen is not None:
-            text = migration.configuration(chosen, host, Path(scratch) / "report")
-            settled.write_text(text, encoding="utf-8")
-        words: dict[str, str | int] = {"near": limit, "policy": granularity, "check": int(check)}
-        words["prefetch"] = int(prefetch)
-        words["report"] = str(Path(scratch) / "migration")
-        text = migration.settings(words, host.tier[0], host.tier[-1])
-        more = migration.environment(text, bool(chosen and chosen.preload_context is not None))
-        if chosen is not None:
-            more[CONFIG_VARIABLE] = str(settled)
-        status = _run(command, more, as_json)
-        files = sorted(Path(scratch).glob("migration.*.json"))
-        processes = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-        _warn(chosen, Path(scratch), command)
-    summary = {"format": "thermocline-migration-summary", "version": 1, "machine": machine}
+    made = engine.migrate(
+        *(command, near, granularity, host, machine, chosen, prefetch, check), aside=as_json
+    )
     if as_json:
-        output.emit_json(summary | {"status": status, "processes": processes})
+        output.emit_json(made.to_json())
     else:
-        _print(processes)
+        _print(made.processes)
         other = "4K" if granularity != "4K" else "adaptive"
         again = ["--near", near, "--granularity", other, "--machine", machine]
         again += ["--plan", str(plan)] if plan is not None else []
         again += ["--", *command]
         output.next_step("thermocline", "migrate", *again)
-    raise typer.Exit(status)
-
-
-def _run(command: list[str], more: dict[str, str], aside: bool) -> int:
-    import os
-    import subprocess
-
-    from thermocline.errors import ThermoclineError, one_line
-    from thermocline.run import preload
-
-    environment = {**os.environ, **more}
-    preload.check(command)
-    try:
-        done = subprocess.run(command, env=environment, stdout=2 if aside else None, check=False)
-    except OSError as error:
-        raise ThermoclineError(f"can't run {one_line(command[0])}: {error.strerror}") from error
-    return done.returncode if done.returncode >= 0 else 128 - done.returncode
-
-
-def _warn(plan: "Plan | None", scratch: Path, command: list[str]) -> None:
-    """Where the plan and the program are not of each other."""
-    from thermocline.cli import output
-    from thermocline.run import launch, report
-
-    if plan is None:
-        return
-    reports, complaints = report.gather(scratch)
-    if plan.preload_context is not None:
-        reports = report.with_readable_sites(reports, plan, plan.preload_context)
-    for line in complaints:
-        output.note(line)
-    if not reports:
-        done = launch.Outcome(0, 0)
-        output.note(launch.nothing_ran(command, done, "the plan had no effect"))
-    elif gone := report.never_came(reports):
-        output.note(
-            f"{len(gone)} of {len(plan.sites)} planned sites never came (the first: {min(gone)})"
-        )
+    raise typer.Exit(made.status)
 
 
 def _print(processes: list[dict[str, Any]]) -> None:

@@ -1,23 +1,13 @@
 """thermocline simulate."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 import typer.core
 
 from thermocline.cli.options import AsJson, Force, Jobs, Scheduler
 from thermocline.cli.options import Machine as MachineName
-
-if TYPE_CHECKING:
-    from thermocline.machine.calibration import Calibration
-    from thermocline.machine.devices import Fidelity
-    from thermocline.machine.model import Machine
-    from thermocline.planning.capacity import Capacity
-    from thermocline.simulation.comparison import NamedPlan, Row
-
 
 _COMMAND = "thermocline.command"
 
@@ -131,13 +121,11 @@ def simulate(
     Example: thermocline simulate lulesh.trace --machine knl-7230 --scheme first-touch,knl-cache
     or live: thermocline simulate --machine knl-7230 --scheme first-touch,knl-cache -- ./lulesh
     """
-    from thermocline import executors, files
+    from thermocline import files
     from thermocline.cli import output, simulated, translated
     from thermocline.errors import Misuse
-    from thermocline.machine import calibration
     from thermocline.planning import model
-    from thermocline.simulation import comparison, config, live, regions
-    from thermocline.simulation import scheme as schemes
+    from thermocline.simulation import asking, comparison, regions
     from thermocline.simulation import translation as translations
 
     if out is not None:
@@ -147,107 +135,35 @@ def simulate(
         raise Misuse("give traces, or -- and a command to simulate live")
     if command and scheduler:
         raise Misuse("a live program is simulated on its own host: record a trace for --scheduler")
-    chosen = schemes.parse_all(scheme)
-    tlbs = translations.choices(translation, tlb, large_pages, huge_pages)
-    plans = [comparison.NamedPlan(str(path), model.load(path)) for path in plan or []]
-    if plans and not any(each.needs_plan for each in chosen):
-        raise Misuse("--plan is given, but no scheme is guided: add membrain to --scheme")
-    calibrated = calibration.load()
-    found = _target(machine, calibrated)
-    region = regions.parse(function, time, windows)
-    limits = _capacities(capacity, plans)
-    workers = executors.choose(scheduler) if scheduler else None
-    if command:
-        live.check(limits, region)
-    surveyed = (
-        [live.trace_of(command, threads)] if command else comparison.survey(traces or [], region)
-    )
-    setting = config.Setting(
-        machine=found,
-        threads=1,
-        touched_bytes=0,
-        fidelity=_fidelity(fidelity),
+    asked = asking.Asked(
+        machine=asking.target(machine),
+        machine_name=machine,
+        scheme=scheme,
+        plans=[comparison.NamedPlan(str(path), model.load(path)) for path in plan or []],
+        capacity=capacity,
+        fidelity=fidelity,
+        baseline=baseline,
         prefetcher=prefetcher,
         budget=budget,
+        region=regions.parse(function, time, windows),
+        whole_machine=whole_machine,
         seed=seed,
-        whole=whole_machine,
-        region=region,
+        alone=alone,
+        tlbs=translations.choices(translation, tlb, large_pages, huge_pages),
     )
-    made = comparison.rows(surveyed, setting, chosen, plans, limits, alone, tlbs)
-    labels = list(dict.fromkeys(row.label for row in made))
-    against = baseline or labels[0]
-    if against not in labels:
-        raise Misuse(f"--baseline {against!r} is none of the schemes: {', '.join(labels)}")
-    with progress_bar(made, budget) as progress:
-        done = live.run(made, command, region, progress, as_json) if command else None
-        answers = done.answers if done else comparison.run(made, progress, jobs, workers)
-    for note in done.notes if done else []:
-        output.note(note)
-    shown = simulated.Shown(answers, against, found, calibrated)
-    table = {"machine": machine, **simulated.as_json(shown)}
+    status = 0
+    with output.progress_of_references() as bars:
+        if command:
+            answers, done = asking.simulate_live(command, threads, asked, as_json, bars)
+            status = done.outcome.status
+        else:
+            answers = asking.simulate(traces or [], asked, jobs, scheduler, bars)
     if out is not None:
-        files.write_json(out, table)
+        answers.save(out, force=True)
     if as_json:
-        output.emit_json(table)
+        output.emit_json(answers.to_json())
     else:
-        (translated if tlbs else simulated).show(shown)
-        simulated.next_step(answers, machine)
-    if done:
-        raise typer.Exit(done.outcome.status)
-
-
-def _target(name: str, calibrated: "Calibration | None") -> "Machine":
-    """The machine; this host as `machine calibrate` found it, which hwloc alone can't simulate."""
-    from thermocline.errors import Misuse
-    from thermocline.machine import calibration, model, store
-
-    found = store.find(name)
-    if name != store.DETECT or all(tier.device for tier in found.tier):
-        return found
-    if calibrated is None:
-        raise Misuse(
-            "this host's memory is not known well enough to be simulated: "
-            f"{calibration.AGAIN}, or name another machine with --machine (see 'thermocline "
-            "machine list')"
-        )
-    return model.parse(calibrated.machine, calibration.place())
-
-
-def _fidelity(text: str) -> "Fidelity":
-    from thermocline.errors import Misuse
-
-    if text == "faithful":
-        return "faithful"
-    if text == "screening":
-        return "screening"
-    raise Misuse(f"--fidelity {text!r}: give faithful or screening")
-
-
-def _capacities(text: str | None, plans: "Sequence[NamedPlan]") -> "list[Capacity]":
-    from thermocline.planning import capacity
-
-    if text is None:
-        # What the plan was made for, else all that the machine has.
-        made_for = [named.plan.capacity for named in plans if named.plan.capacity]
-        text = made_for[0] if made_for else ""
-    return [capacity.parse(each) for each in text.split(",") if each.strip()]
-
-
-@contextmanager
-def progress_bar(made: "Sequence[Row]", budget: int) -> Iterator[Callable[[int, int], None]]:
-    """Simulations' progress: on a terminal, with the time that is left; nothing on a pipe."""
-    from thermocline.cli import output
-
-    def references(row: "Row") -> int:
-        threads = int(row.trace.survey["threads"])
-        return min(row.trace.references, budget * threads) if budget else row.trace.references
-
-    with output.progress() as bar:
-        task = bar.add_task("simulating", total=sum(references(row) for row in made) or None)
-        done: dict[int, int] = {}
-
-        def report(number: int, count: int) -> None:
-            done[number] = count
-            bar.update(task, completed=sum(done.values()))
-
-        yield report
+        (translated if asked.tlbs else simulated).show(answers)
+        simulated.next_step(answers)
+    if command:
+        raise typer.Exit(status)

@@ -11,8 +11,6 @@ from thermocline.cli.options import AsJson, AsJsonAside, Force
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from thermocline.run import config
-
 
 class _RecordsByDefault(typer.core.TyperGroup):
     """`thermocline trace -o OUT -- CMD` needs no word for what it does."""
@@ -49,7 +47,6 @@ LineBytes = Annotated[
     typer.Option("--line-bytes", help="For Ramulator's formats: bytes of a request."),
 ]
 Text = Optional[str]  # noqa: UP045
-MAX_FUNCTIONS = 32
 LISTED = 20  # source positions that `info --count` prints
 
 
@@ -100,90 +97,27 @@ def record(
 
     Example: thermocline trace --budget 200M --function CalcForceForNodes -- ./lulesh -s 20
     """
-    import tempfile
-
-    from thermocline import files, traces
     from thermocline.cli import output
-    from thermocline.errors import ThermoclineError
-    from thermocline.machine import store
-    from thermocline.run import config, launch, recording
+    from thermocline.simulation import record as recording
 
-    part = _part(budget, function, mark, time)
-    if out is not None:
-        files.refuse_overwrite(out, force)
-    prefix = out.with_name(out.name.removesuffix(".trace")) if out else Path(Path(command[0]).name)
-    with tempfile.TemporaryDirectory(prefix="thermocline-trace-") as scratch:
-        collector = recording.Collector(Path(scratch), prefix)
-        file = Path(scratch) / "config"
-        text = config.for_recording(collector.socket, store.find("knl-7230"), part)
-        file.write_text(text, encoding="utf-8")
-        try:
-            outcome = launch.launch(command, file, aside=as_json)
-        finally:
-            made = collector.finish()
-    if outcome.text:
-        output.note(outcome.text)
-    if not made:
-        raise ThermoclineError(launch.nothing_ran(command, outcome, "there is no trace"))
-    paths = [collected.path for collected in made]
-    if out is not None and len(paths) == 1:
-        paths = [paths[0].replace(out)]
-    for line in sorted({line for collected in made for line in collected.said}):
-        output.note(line)
-    found = [(path, traces.info(path)) for path in paths]
-    for line in [*_not_found(part, found), *_empty(found)]:
-        output.note(line)
+    part = recording.part(budget, function, mark, time)
+    made = recording.record(command, part, out, force, as_json)
+    found = made.traces
     if as_json:
         output.emit_json([{"trace": str(path), **described} for path, described in found])
     else:
         for path, described in found:
             _print_recorded(path, described)
         output.next_step(
-            "thermocline", "simulate", paths[0], "--machine", "knl-7230", "--scheme", "first-touch"
+            "thermocline",
+            "simulate",
+            found[0][0],
+            "--machine",
+            "knl-7230",
+            "--scheme",
+            "first-touch",
         )
-    raise typer.Exit(outcome.status)
-
-
-def _part(budget: str, function: str | None, mark: str | None, time: str | None) -> "config.Part":
-    from thermocline.errors import Misuse
-    from thermocline.run import config
-    from thermocline.simulation import regions
-
-    if function is not None and mark is not None:
-        raise Misuse("--function leaves out what --mark keeps: give one of them")
-    text = function if mark is None else mark
-    names = () if text is None else tuple(name.strip() for name in text.split(","))
-    if not all(name.isprintable() and name for name in names) or len(names) > MAX_FUNCTIONS:
-        raise Misuse(f"{text!r}: give up to {MAX_FUNCTIONS} functions' names, commas between them")
-    begin, end = (0, None) if time is None else regions.seconds(time)
-    return config.Part(_references(budget), names, begin, end, only_functions=function is not None)
-
-
-def _not_found(part: "config.Part", found: list[tuple[Path, dict[str, Any]]]) -> "Iterator[str]":
-    """A line for each function that was asked for and that no annotated module has."""
-    known = {name for _, described in found for name in described["functions"]}
-    for name in part.functions:
-        if not any(other == name or other.startswith(f"{name}.") for other in known):
-            yield (
-                f"no annotated function is called {name}, or it was inlined wherever it is "
-                "called (then __attribute__((noinline)) keeps it)"
-            )
-
-
-def _empty(found: list[tuple[Path, dict[str, Any]]]) -> "Iterator[str]":
-    for path, described in found:
-        if described["references"] == 0:
-            yield f"{path} has no references: nothing that was asked for ran in this process"
-
-
-def _references(text: str) -> int:
-    from thermocline.errors import Misuse
-
-    scale = {"k": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:], 1)
-    number = text[:-1] if scale > 1 else text
-    if not number.isdecimal() or not 0 < len(number) <= 15 or not 0 < int(number) * scale < 2**48:
-        raise Misuse(f"--budget {text}: give a number of references, such as 500k, 100M or 2G")
-    return int(number) * scale
+    raise typer.Exit(made.outcome.status)
 
 
 def _print_recorded(path: Path, found: dict[str, Any]) -> None:

@@ -4,12 +4,13 @@ from typing import Any
 
 from thermocline import units
 from thermocline.cli import output
-from thermocline.cli.simulated import Shown, relative, show_notes
+from thermocline.cli.simulated import show_notes
 from thermocline.simulation import translation
+from thermocline.simulation.answers import Answers
 from thermocline.simulation.comparison import Answer
 
 
-def show(shown: Shown) -> None:
+def show(shown: Answers) -> None:
     """The table and the notes."""
     column = output.Column
     answers = shown.answers
@@ -23,7 +24,7 @@ def show(shown: Shown) -> None:
         *(
             column(title, True)
             for title in (
-                "time", f"vs {shown.against}", "L1 TLB hits", "L2 TLB hits", "misses/kinstr",
+                "time", f"vs {shown.baseline}", "L1 TLB hits", "L2 TLB hits", "misses/kinstr",
                 "last level hits", "walks", "refs/walk", "walk cache hits", "nested TLB hits",
                 "penalty, cycles", "+ queueing", *(f"refs from {level}" for level in levels),
             )
@@ -55,10 +56,10 @@ def _levels(answer: Answer) -> list[str]:
     return [f"L{level + 1}" for level in range(first, caches)] + ["memory"]
 
 
-def _cells(answer: Answer, shown: Shown) -> list[str]:
+def _cells(answer: Answer, shown: Answers) -> list[str]:
     made: dict[str, Any] = answer.json["translation"]
     cycle = 1 / float(answer.row.configured.json["cpu"]["hertz"])
-    speedup, _ = relative(answer, shown)
+    speedup, _ = shown.relative(answer)
     misses = int(made["second_misses"])
     found = made["references_found"]
     served = found[-len(_levels(answer)) :]

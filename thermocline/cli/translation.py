@@ -1,6 +1,6 @@
 """thermocline translation."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
@@ -27,7 +27,6 @@ def translation(
     Example: thermocline translation -- ./lulesh -s 20
     """
     import tempfile
-    from dataclasses import asdict
     from pathlib import Path
 
     from thermocline import translation_counters
@@ -36,27 +35,15 @@ def translation(
     events = translation_counters.find()
     with tempfile.TemporaryDirectory(prefix="thermocline-translation-") as scratch:
         done = translation_counters.measure(events, command, Path(scratch), as_json)
-    cost, virtual = done.cost, translation_counters.is_virtual()
+    cost = done.cost
     if as_json:
-        found: dict[str, Any] = {
-            "events": list(events.all),
-            "processors": events.processors,
-            "virtual": virtual,
-            **asdict(cost),
-            "misses_per_kinstr": cost.misses_per_kinstr,
-            "cycles_per_miss": cost.cycles_per_miss,
-            "share_of_time": cost.share_of_time,
-            "bound": cost.bound,
-        }
-        if penalty is not None:
-            found |= {"penalty": penalty, "improvement": cost.improvement(penalty)}
-        output.emit_json({"status": done.status, **found})
+        output.emit_json(done.to_json(penalty))
     else:
-        _print(cost, virtual, penalty)
+        _print(cost, done.virtual, penalty)
     if cost.walk_cycles is None:
         output.note(
-            f"processors of this kind ({events.processors}) count misses, and no cycles of walks:"
-            " cycles per miss and share of time are not known"
+            f"processors of this kind ({done.events.processors}) count misses, and no cycles of"
+            " walks: cycles per miss and share of time are not known"
         )
     if cost.counted_share < 1:
         output.note(

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +14,14 @@ from thermocline import paths
 from thermocline.errors import ThermoclineError, one_line
 from thermocline.machine import calibration, probe, store
 from thermocline.machine.model import Machine
-from thermocline.simulation import comparison, runner, scheme
+from thermocline.simulation import comparison, scheme
 from thermocline.simulation.config import Setting
+from thermocline.simulation.runner import Bars
 
 # All of a run is recorded: a time can't be compared with a sample's.
 BUDGET = "200000G"
 RUNS = 9
 SCHEME = scheme.parse("first-touch")
-Watch = AbstractContextManager[runner.Progress]
 
 
 @dataclass(frozen=True)
@@ -59,12 +58,12 @@ def calibrate(
     machine: Machine | None,
     quick: bool,
     stage: Callable[[str], None],
-    watch: Callable[[Sequence[comparison.Row]], Watch],
+    bars: Bars,
 ) -> calibration.Calibration:
     """Compiles, measures, times, records and simulates: some minutes, `quick` half of one.
 
     `machine` is a file of this host; without one its caches and memory are measured.  `stage` is
-    told what is done next; `watch` shows how far simulation is.
+    told what is done next; `bars` show how far simulation is.
     """
     with tempfile.TemporaryDirectory(prefix="thermocline-calibrate-") as folder:
         scratch = Path(folder)
@@ -86,8 +85,8 @@ def calibrate(
         # The whole machine, for the programs have it all; and all data in its one tier.
         setting = Setting(machine, threads=1, touched_bytes=0, whole=True)
         rows = comparison.rows(comparison.survey(traces), setting, [SCHEME], [], [])
-        with watch(rows) as progress:
-            answers = comparison.run(rows, progress, None)
+        progress = bars("simulating", sum(row.trace.references for row in rows))
+        answers = comparison.run(rows, progress, None)
     return calibration.Calibration(
         host=platform.node() or "host",
         cpu=machine.cpu.model,
