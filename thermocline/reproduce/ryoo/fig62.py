@@ -21,7 +21,8 @@ def runs(study: Study) -> Sequence[MixRun]:
 def measure(study: Study, update: Update) -> Any:
     """The engine of real pages, beside."""
     made, mixes = migrated.chapter6(study)
-    return real_moves.measure(made, mixes, update)
+    near = real_moves.near_bytes(made)
+    return real_moves.measure(mixes, update, real_moves.ways(near, POLICIES), real_moves.note(near))
 
 
 def result(study: Study) -> Result:
