@@ -66,9 +66,9 @@ def configurations(names: list[str], work: Path) -> dict[str, Path]:
 def measure(program: BuiltProgram, files: dict[str, Path], rounds: int) -> Series:
     link = program.link("annotated", [str(prefix() / "bin" / "thermocline-clang")])
     subprocess.run(link.run.argv, cwd=link.run.directory, check=True)
-    commands: dict[str, Command] = {BASELINE: program.command(link)}
+    commands: dict[str, Command] = {BASELINE: program.command(link.executable)}
     for title, file in files.items():
-        commands[title] = program.command(link, {"THERMOCLINE_CONFIG": str(file)})
+        commands[title] = program.command(link.executable, {"THERMOCLINE_CONFIG": str(file)})
     return run_paired(commands, rounds=rounds, count_rounds=0)
 
 

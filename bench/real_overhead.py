@@ -94,12 +94,12 @@ class Measured:
         configuration = work / "one-tier.config"
         configuration.write_text(ONE_TIER)
         commands = {
-            variant: program.command(link)
+            variant: program.command(link.executable)
             for variant, link in self.links.items()
             if variant in (BASELINE, *GATES)
         }
         guided = {"THERMOCLINE_CONFIG": str(configuration)}
-        commands["guided"] = program.command(self.links["annotated-0"], guided)
+        commands["guided"] = program.command(self.links["annotated-0"].executable, guided)
         self.running = run_paired(commands, rounds=rounds[0])
 
     def size_ratio(self, variant: str) -> float:

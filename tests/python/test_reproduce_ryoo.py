@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from thermocline.errors import ThermoclineError
 from thermocline.executors import Piece
 from thermocline.machine import store
+from thermocline.measuring.paired import Command
+from thermocline.measuring.real_programs import REAL_PROGRAMS
 from thermocline.profiles.model import parse
-from thermocline.reproduce import artefacts, papers, tail
+from thermocline.reproduce import artefacts, papers, real, tail, workloads
 from thermocline.reproduce.item import Item
 from thermocline.reproduce.ryoo import (
     common,
@@ -20,6 +24,7 @@ from thermocline.reproduce.ryoo import (
     migrated,
     mixes,
     paper,
+    programs,
     real_moves,
     translated,
     win_map,
@@ -236,6 +241,56 @@ def test_groups_go_by_the_thesis_limits(study: MixStudy) -> None:
         assert common.group(study, mix) == group
         assert list(common.grouped(study, [mix])) == [group, "all"]
     del study._answers[common.baseline(mix)]
+
+
+@pytest.mark.usefixtures("cached")
+def test_a_real_program_that_cannot_be_had_is_left_out_and_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hot = Mix("hot", "mcf", (), chapter=5, name="hot", region=REFERENCES)
+    there = Mix("gawk", "", ("1",), chapter=5, name="gawk", region=REFERENCES, real=True)
+    gone = replace(there, program="lua", name="lua")
+    idle = replace(there, program="ninja", name="ninja", extra=True)
+    machine = store.find("ryoo-hbm-ddr3")
+    study = MixStudy({5: machine}, [hot, there, gone, idle], MixSize(divisor=32, region=0))
+    monkeypatch.setattr(real, "trouble", lambda name: "no network" if name == "lua" else "")
+    assert study.of_chapter(5) == [hot, there] and study.extras(5) == [idle]
+    assert common.without(study) == (
+        "without real programs that can't be had here: lua: no network",
+    )
+    path = hot_trace(tmp_path / "t", REFERENCES)
+    for mix in (hot, there, idle):
+        study._prepared[mix.name, CONTEXT] = prepared(mix, path, study)
+    item = RYOO.item("table5.3")
+    assert item is not None
+    study.simulate(item.runs(study), Here(), lambda *_: None)
+    result = item.result(study)
+    assert [row[0] for row in result.tables[0].rows] == ["hot", "gawk", "ninja"]
+    assert [row[1] == "left out" for row in result.tables[0].rows] == [False, False, True]
+    assert sum("ninja is in no other item" in note for note in result.notes) == 1
+    assert common.without(study)[0] in result.notes
+
+
+def test_a_real_program_s_job_is_of_the_size_asked_for() -> None:
+    for program in REAL_PROGRAMS.values():
+        job = [part.format(*program.size, jobs="J", inputs="I") for part in program.job]
+        other = [part.format("7", "8", jobs="J", inputs="I") for part in program.job]
+        assert job != other or "I" in job
+    for mix in programs.mixes(full=False):
+        if mix.real:
+            assert len(mix.arguments) == len(REAL_PROGRAMS[mix.program].size)
+
+
+def test_a_recorded_program_gets_its_input(tmp_path: Path) -> None:
+    (tmp_path / "input").write_text("rows and rows")
+    machine = store.find("ryoo-hbm-ddr3")
+    command = Command(("sh", "-c", "cat >&2; exit 3"), stdin=tmp_path / "input")
+    with pytest.raises(ThermoclineError, match="profiling sh failed: rows and rows"):
+        workloads.profile(command, machine, ["sampler trace"], tmp_path)
+    copy = ["sh", "-c", f"cat >{tmp_path}/copy"]
+    with pytest.raises(ThermoclineError, match="without a recording"):
+        tail.record(copy, machine, 0, tmp_path / "trace", stdin=tmp_path / "input")
+    assert (tmp_path / "copy").read_text() == "rows and rows"
 
 
 def test_fig58_compares_with_the_best_rival() -> None:

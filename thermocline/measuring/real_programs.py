@@ -32,7 +32,9 @@ class RealProgram(NamedTuple):
     package: str
     build: str  # shell; $CC, $CXX and $CFLAGS are set, the directory is the unpacked source
     executable: str
-    job: tuple[str, ...]  # arguments, {jobs} being JOBS
+    # Arguments: {jobs} is JOBS, {0} and {1} are the size, {inputs} what was written for that size.
+    job: tuple[str, ...]
+    size: tuple[str, ...]  # of a job of a second or less
     stdin: str | None = None
 
 
@@ -41,20 +43,23 @@ REAL_PROGRAMS = {
         "lua5.4",
         'make -C src CC="$CC" CFLAGS="$CFLAGS -DLUA_USE_POSIX" lua',
         "src/lua",
-        ("{jobs}/trees.lua",),
+        ("{jobs}/trees.lua", "{0}", "{1}"),
+        ("13", "60000"),
     ),
     "gawk": RealProgram(
         "gawk",
         "./configure --disable-nls --disable-mpfr --without-readline"
         " && make -C support && make gawk",
         "gawk",
-        ("-f", "{jobs}/words.awk"),
+        ("-v", "words={0}", "-f", "{jobs}/words.awk"),
+        ("150000",),
     ),
     "mujs": RealProgram(
         "mujs",
         'make CC="$CC" CFLAGS="$CFLAGS" HAVE_READLINE=no LDFLAGS= build/release/mujs',
         "build/release/mujs",
-        ("{jobs}/objects.js",),
+        ("{jobs}/objects.js", "{0}", "{1}"),
+        ("6000", "12"),
     ),
     "sqlite": RealProgram(
         "sqlite3",
@@ -62,7 +67,8 @@ REAL_PROGRAMS = {
         " && make sqlite3.c shell.c && $CC $CFLAGS -DSQLITE_THREADSAFE=0 -c sqlite3.c shell.c"
         " && $CC $CFLAGS sqlite3.o shell.o -lm -o sqlite3",
         "out/sqlite3",
-        (":memory:",),
+        ("-cmd", ".parameter set @rows {0}", ":memory:"),
+        ("30000",),
         "{jobs}/tables.sql",
     ),
     "ninja": RealProgram(
@@ -71,6 +77,7 @@ REAL_PROGRAMS = {
         " && cmake --build out --target ninja",
         "out/ninja",
         ("-C", "{inputs}", "-n", "--quiet"),
+        ("20000",),
     ),
 }
 
@@ -95,15 +102,13 @@ class BuiltProgram:
     def __init__(self, name: str, directory: Path) -> None:
         self.name = name
         self._program = REAL_PROGRAMS[name]
+        self.folder = directory
         self._directory = directory / name
-        self._inputs = directory / f"{name}-inputs"
         self._source = self._directory / "source"
-        self._executable = self._source / self._program.executable
-        if not self._executable.exists():
+        self.executable = self._source / self._program.executable
+        if not self.executable.exists():
             self._build()
-        self._cwd, self._arguments = link_command(self._executable)
-        if name == "ninja":
-            write_ninja_manifest(self._inputs)
+        self._cwd, self._arguments = link_command(self.executable)
 
     def _build(self) -> None:
         source = debian_source.fetch(self._program.package)
@@ -138,12 +143,24 @@ class BuiltProgram:
         driver = compiler[0].replace("clang", "clang++") if cxx else compiler[0]
         return Link(output, Command((driver, *arguments, *compiler[1:]), directory=self._cwd))
 
-    def command(self, link: Link, environment: Mapping[str, str] | None = None) -> Command:
-        places = {"jobs": str(JOBS), "inputs": str(self._inputs)}
-        job = tuple(argument.format(**places) for argument in self._program.job)
+    def command(
+        self,
+        executable: Path,
+        environment: Mapping[str, str] | None = None,
+        size: tuple[str, ...] = (),
+    ) -> Command:
+        """A run of the job, at its own size or another."""
+        chosen = size or self._program.size
+        places = {"jobs": str(JOBS)}
+        if self.name == "ninja":
+            inputs = self._directory / f"inputs-{chosen[0]}"
+            if not (inputs / "build.ninja").exists():
+                write_ninja_manifest(inputs, int(chosen[0]))
+            places["inputs"] = str(inputs)
+        job = tuple(argument.format(*chosen, **places) for argument in self._program.job)
         stdin = self._program.stdin
         return Command(
-            (str(link.executable), *job),
+            (str(executable), *job),
             environment or {},
             stdin=Path(stdin.format(**places)) if stdin else None,
         )
@@ -167,7 +184,7 @@ def _unescaped(text: str) -> str:
     return text
 
 
-def write_ninja_manifest(directory: Path, edges: int = 20000) -> None:
+def write_ninja_manifest(directory: Path, edges: int) -> None:
     """A build of many small steps, none of which runs: ninja -n only reads and orders them."""
     directory.mkdir(parents=True, exist_ok=True)
     lines = ["rule copy", "  command = cp $in $out", "  description = $out"]

@@ -7,7 +7,6 @@ profiling heap), so that plans differ by what their methods say of traffic and b
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from thermocline import methods
 from thermocline.machine.model import Machine
+from thermocline.measuring.paired import Command
 from thermocline.methods.base import Request
 from thermocline.profiles import model as profile_model
 from thermocline.profiles.model import Profile, Site
@@ -102,15 +102,15 @@ def measured(
     """
     request = Request((), Path(), machine, Path())
     lines = methods.find(method).directives(request)
-    job = replace(prepared.job, arguments=arguments, machine=machine)
+    command = Command((str(prepared.executable), *arguments))
     caches = [each.model_dump(mode="json") for each in machine.cache]
     build = prepared.executable.parent.name
     key = cache.key(build, arguments, caches, lines, workloads.runtime_digest())
 
     def fill(folder: Path) -> None:
-        workloads.profile(job, prepared.executable, lines, folder)
+        workloads.profile(command, machine, lines, folder)
 
-    folder = cache.folder(f"{job.program}-{job.context}-{method}-{key}", fill)
+    folder = cache.folder(f"{prepared.job.program}-{prepared.job.context}-{method}-{key}", fill)
     return profile_model.load(folder / "profile")
 
 

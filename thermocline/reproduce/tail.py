@@ -164,6 +164,7 @@ def record(
     out: Path,
     thinner: Thinner | None = None,
     functions: tuple[str, ...] = (),
+    stdin: Path | None = None,
 ) -> Recorded:
     """Runs the command, and writes its trace to `out`.
 
@@ -180,9 +181,13 @@ def record(
         file = Path(scratch) / "config"
         file.write_text(text, encoding="utf-8")
         with (Path(scratch) / "output").open("w+b") as output:
-            program = subprocess.Popen(
-                list(command), env={**os.environ, CONFIG_VARIABLE: str(file)}, stdout=output
-            )
+            with open(stdin or os.devnull, "rb") as input_:
+                program = subprocess.Popen(
+                    list(command),
+                    env={**os.environ, CONFIG_VARIABLE: str(file)},
+                    stdin=input_,
+                    stdout=output,
+                )
             thinner = thinner or Thinner(skip)
             try:
                 with listener, _accepted(listener, program, command) as stream:

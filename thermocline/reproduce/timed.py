@@ -11,9 +11,8 @@ from thermocline import paths
 from thermocline.errors import ThermoclineError, one_line
 from thermocline.measuring import paired
 from thermocline.measuring.paired import Command
-from thermocline.measuring.real_programs import BuiltProgram
 from thermocline.profiles import model as profile_model
-from thermocline.reproduce import cache, workloads
+from thermocline.reproduce import real, workloads
 from thermocline.reproduce.study import Workload
 from thermocline.run.launch import CONFIG_VARIABLE
 
@@ -59,10 +58,8 @@ def workload(each: Workload) -> Timed:
 
 
 def real_program(name: str) -> Timed:
-    """One from Debian's sources, built once for these wrappers; links are of the same objects."""
-    made_from = [paths.wrapper(), *(paths.library(each) for each in (LIBRARY, _PLUGIN))]
-    digest = cache.digest_of_files(made_from)
-    program = BuiltProgram(name, cache.root() / f"real-{cache.key(digest)}")
+    """One from Debian's sources; links are of the same objects."""
+    program = real.build(name)
     wrapper = str(paths.wrapper().absolute())
 
     def at(context: int | None) -> Command:
@@ -79,12 +76,9 @@ def real_program(name: str) -> Timed:
             )
             if done.returncode != 0:
                 raise ThermoclineError(f"linking {name} failed: {one_line(done.stderr)}")
-        return program.command(link)
+        return program.command(link.executable)
 
     return Timed(name, "", True, at)
-
-
-_PLUGIN = "thermocline-plugin.so"
 
 
 def backtrace_library(folder: Path) -> Path:

@@ -16,9 +16,10 @@ from typing import Any
 from thermocline import paths
 from thermocline.errors import ThermoclineError, one_line
 from thermocline.machine.model import Machine
+from thermocline.measuring.paired import Command
 from thermocline.profiles import model as profile_model
 from thermocline.profiles.model import Profile
-from thermocline.reproduce import cache, tail
+from thermocline.reproduce import cache, real, tail
 from thermocline.run import config
 from thermocline.run.launch import CONFIG_VARIABLE
 from thermocline.simulation import runner
@@ -38,6 +39,7 @@ class Job:
     machine: Machine  # whose caches are modelled, at the size that is simulated
     region: int  # references recorded in full
     name: str = ""  # where one program comes with several inputs
+    real: bool = False  # from Debian's sources (real.py); arguments are its job's size
 
     @property
     def stem(self) -> str:
@@ -81,19 +83,20 @@ class Prepared:
 
 def prepare(job: Job) -> Prepared:
     """Builds, profiles and records, or takes what is in the cache."""
-    built = build(job.program, job.context)
-    executable = built / job.program
+    version, command = _real(job) if job.real else _ours(job)
+    executable = Path(command.argv[0])
     caches = [each.model_dump(mode="json") for each in job.machine.cache]
     code = Path(__file__).parent
-    key = cache.key(built.name, job.arguments, caches, job.region, _digest_of_recording(code))
+    key = cache.key(version, job.arguments, caches, job.region, _digest_of_recording(code))
 
     def fill(folder: Path) -> None:
-        profile(job, executable, ["sampler trace"], folder)
+        profile(command, job.machine, ["sampler trace"], folder)
         exact = profile_model.load(folder / "profile")
         made = sum(site.loads + site.stores for site in exact.sites)
         trace = folder / "trace"
-        command = [str(executable), *job.arguments]
-        recorded = tail.record(command, job.machine, max(0, made - job.region), trace)
+        recorded = tail.record(
+            command.argv, job.machine, max(0, made - job.region), trace, stdin=command.stdin
+        )
         facts = {
             "recorded": asdict(recorded),
             "survey": runner.survey(trace),
@@ -116,6 +119,18 @@ def prepare(job: Job) -> Prepared:
         table.code_bytes(executable)[1],
         len(table.read(executable).sites),
     )
+
+
+def _ours(job: Job) -> tuple[str, Command]:
+    built = build(job.program, job.context)
+    return built.name, Command((str(built / job.program), *job.arguments))
+
+
+def _real(job: Job) -> tuple[str, Command]:
+    assert job.context == 0  # as the program's own build links it
+    built = real.build(job.program)
+    version = f"{built.folder.name} {real.digest(job.program)}"
+    return version, built.command(built.executable, size=job.arguments)
 
 
 def _digest_of_recording(code: Path) -> str:
@@ -171,23 +186,25 @@ def build(program: str, context: int | None) -> Path:
     return cache.folder(f"{program}-{name}-build-{key}", fill)
 
 
-def profile(job: Job, executable: Path, sampler: Sequence[str], folder: Path) -> None:
+def profile(command: Command, machine: Machine, sampler: Sequence[str], folder: Path) -> None:
     """Runs the workload with this sampler and leaves `profile` in the folder."""
     with tempfile.TemporaryDirectory(prefix="thermocline-profile-") as scratch:
         file = Path(scratch) / "config"
-        text = config.for_profile(Path(scratch) / "made", job.machine, sampler)
+        text = config.for_profile(Path(scratch) / "made", machine, sampler)
         file.write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [executable, *job.arguments],
-            env={**os.environ, CONFIG_VARIABLE: str(file)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        with open(command.stdin or os.devnull, "rb") as stdin:
+            done = subprocess.run(
+                command.argv,
+                env={**os.environ, CONFIG_VARIABLE: str(file)},
+                stdin=stdin,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
         made = list(Path(scratch).glob("made.*.profile"))
         if done.returncode != 0 or len(made) != 1:
             said = one_line(done.stderr) or f"status {done.returncode}"
-            raise ThermoclineError(f"profiling {job.program} failed: {said}")
+            raise ThermoclineError(f"profiling {Path(command.argv[0]).name} failed: {said}")
         (folder / "profile").write_bytes(made[0].read_bytes())
 
 

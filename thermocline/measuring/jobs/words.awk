@@ -1,9 +1,11 @@
 # Counts made-up words in associative arrays and rewrites them: strings of many lengths.
+# -v words=N: how many there are.
 BEGIN {
+    distinct_words = int(words * 20011 / 150000)
     seed = 42
-    for (i = 0; i < 150000; i++) {
+    for (i = 0; i < words; i++) {
         seed = (seed * 16807) % 2147483647
-        word = "w" seed % 20011
+        word = "w" seed % distinct_words
         count[word]++
         if (seed % 3 == 0)
             text[seed % 997] = text[seed % 997] " " word

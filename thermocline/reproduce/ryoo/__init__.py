@@ -1,8 +1,9 @@
 """Ryoo, Improving System Performance by Utilizing Heterogeneous Memories, UT Austin 2017.
 
 Chapter 5: SILC-FM.  Our programs in several copies stand for the thesis' SPEC programs; each has
-the behaviour, not the name.  The last cache is divided by one number; inputs are as large, and
-slices as long, as fetch each line of the footprint about as often as the thesis' (Table 5.3).
+the behaviour, not the name.  Real programs from Debian's sources join them.  The last cache is
+divided by one number; inputs are as large, and slices as long, as fetch each line of the footprint
+about as often as the thesis' (Table 5.3).
 
 Chapter 6: migration by granularity, one program at a time.
 

@@ -1,6 +1,7 @@
 """What the items of this paper share."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from statistics import geometric_mean
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ RIVALS = {
 }
 SILC = "silc-fm"
 FREE = "silc-fm:metadata=free"  # its entries cost nothing
+CHECKED = ("hma", SILC)  # schemes that are looked at over half a slice, too
 NAMES = {**RIVALS, SILC: "SILC-FM", FREE: "SILC-FM, entries free"}
 COLOURS = {
     "random": "#9a9a9a",
@@ -57,6 +59,39 @@ def over_baseline(study: MixStudy, run: MixRun) -> float:
     """How much faster than without near memory."""
     base = study.answer(baseline(study.mixes[run.program]))
     return float(base["seconds"]) / float(study.answer(run)["seconds"])
+
+
+def halves(mixes: Sequence[Mix]) -> list[MixRun]:
+    """What doubled() looks at: whole slices, and the first half of each."""
+    whole = [baseline(mix) for mix in mixes]
+    whole += [run(mix, scheme) for mix in mixes for scheme in CHECKED]
+    return [*whole, *map(_half, whole)]
+
+
+def _half(run: MixRun) -> MixRun:
+    return replace(run, first_half=True)
+
+
+def doubled(
+    mixes: Sequence[Mix], relative: Callable[[MixRun, MixRun], float]
+) -> dict[str, dict[str, tuple[float, float]]]:
+    """By mix and scheme: over half the slice and over all of it, what the scheme's run is to the
+    baseline's by `relative(baseline, run)`."""
+    return {
+        mix.name: {
+            scheme: (
+                relative(_half(baseline(mix)), _half(run(mix, scheme))),
+                relative(baseline(mix), run(mix, scheme)),
+            )
+            for scheme in CHECKED
+        }
+        for mix in mixes
+    }
+
+
+def change(half: float, whole: float) -> str:
+    """By how much twice the slice differs."""
+    return f"{half:.3f}, {whole:.3f} ({100 * (whole / half - 1):+.1f} %)"
 
 
 def mpki(answer: Answer) -> float:
@@ -144,7 +179,17 @@ def notes(study: MixStudy, mixes: Sequence[Mix]) -> tuple[str, ...]:
         f"slices of {min(instructions):.1f} to {max(instructions):.1f} million instructions a copy"
         " (as the trace counts them, before the compiler's last steps; the thesis: 1000), the last"
         " of each run, after every page's first touch; nothing is left out as warm-up",
+        *without(study),
     )
+
+
+def without(study: MixStudy) -> tuple[str, ...]:
+    """Real programs that can't be had here, in a line."""
+    missing = study.missing(5)
+    if not missing:
+        return ()
+    why = "; ".join(f"{name}: {each}" for name, each in missing.items())
+    return (f"without real programs that can't be had here: {why}",)
 
 
 def bars(

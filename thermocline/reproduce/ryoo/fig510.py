@@ -4,7 +4,7 @@ The memories' energy is computed from the devices' files.  The thesis adds cores
 not print them: two assumptions show how much they matter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from thermocline.reproduce.item import Claim, Item, Result, Table
@@ -23,18 +23,22 @@ NEAR = 0.05
 def runs(study: Study) -> Sequence[MixRun]:
     """All schemes."""
     _, mixes = common.chapter5(study)
-    made = [common.baseline(mix) for mix in mixes]
-    return made + [common.run(mix, scheme) for mix in mixes for scheme in BARS]
+    made = [common.run(mix, scheme) for mix in mixes for scheme in BARS]
+    return made + common.halves(mixes)
 
 
-def energy_delay(study: MixStudy, run: MixRun, watts: float) -> float:
-    """Joules times seconds; a system without near memory has none to feed."""
+def energy(study: MixStudy, run: MixRun, watts: float) -> float:
+    """Joules; a system without near memory has none to feed."""
     answer = study.answer(run)
-    seconds = float(answer["seconds"])
     joules = float(answer["energy"]["memory_joules"])
     if run.scheme == "all-slow":
         joules = float(answer["tiers"][1]["energy_joules"])
-    return (joules + watts * study.size.copies * seconds) * seconds
+    return joules + watts * study.size.copies * float(answer["seconds"])
+
+
+def energy_delay(study: MixStudy, run: MixRun, watts: float) -> float:
+    """Joules times seconds."""
+    return energy(study, run, watts) * float(study.answer(run)["seconds"])
 
 
 def result(study: Study) -> Result:
@@ -54,6 +58,35 @@ def result(study: Study) -> Result:
             tuple(common.rows(made, mixes, found[watts])),
         )
         for watts in CORE_WATTS
+    )
+    doubled = {
+        what: common.doubled(mixes, _relative(made, measure, watts))
+        for what, measure, watts in DOUBLED
+    }
+    tables += (
+        Table(
+            "Energy and energy-delay relative to no near memory over half the slice, over all of"
+            " it, and the change",
+            (
+                "workload",
+                *(
+                    f"{common.NAMES[scheme]}, {what}"
+                    for what in doubled
+                    for scheme in common.CHECKED
+                ),
+            ),
+            tuple(
+                (
+                    mix.label,
+                    *(
+                        common.change(*each[mix.name][scheme])
+                        for each in doubled.values()
+                        for scheme in common.CHECKED
+                    ),
+                )
+                for mix in mixes
+            ),
+        ),
     )
     claims: tuple[Claim, ...] = ()
     for watts in CORE_WATTS:
@@ -81,8 +114,25 @@ def result(study: Study) -> Result:
         }
         common.bars(figure, labels, series, "energy-delay / no near memory", common.COLOURS)
 
-    data = {f"{watts:g} W": each for watts, each in found.items()}
-    return Result(tables, claims, common.notes(made, mixes), {"relative": data}, draw, (12, 5))
+    data = {
+        "relative": {f"{watts:g} W": each for watts, each in found.items()},
+        "doubled": doubled,
+    }
+    return Result(tables, claims, common.notes(made, mixes), data, draw, (12, 5))
+
+
+def _relative(
+    study: MixStudy, measure: Callable[[MixStudy, MixRun, float], float], watts: float
+) -> Callable[[MixRun, MixRun], float]:
+    return lambda base, run: measure(study, run, watts) / measure(study, base, watts)
+
+
+# What is looked at over half a slice, too, and the cores' watts in it.
+DOUBLED = (
+    ("memories' energy", energy, CORE_WATTS[0]),
+    ("energy-delay, memories alone", energy_delay, CORE_WATTS[0]),
+    (f"energy-delay, {CORE_WATTS[1]:g} W a core", energy_delay, CORE_WATTS[1]),
+)
 
 
 ITEM = Item("fig5.10", "energy-delay product", runs, result, None, 5)

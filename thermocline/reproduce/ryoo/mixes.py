@@ -4,14 +4,14 @@ The machine is as small as the mix (thermocline/simulation/scale.py).  Workloads
 the first item asks for them, since each chapter has its own.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from thermocline.executors import Executor, Piece
 from thermocline.machine.model import Machine
 from thermocline.planning.capacity import parse as capacity
-from thermocline.reproduce import cache
+from thermocline.reproduce import cache, real
 from thermocline.reproduce.ryoo import variants
 from thermocline.reproduce.study import Run, Size, Study, Update, Workload, counted, runner_digest
 from thermocline.reproduce.workloads import Job, Prepared, prepare
@@ -29,11 +29,12 @@ class Mix(Workload):
     name: str = ""  # of one program's inputs
     region: int = 0  # references of a copy that are simulated
     extra: bool = False  # not of the chapter's figures: some items of ours alone have it
+    real: bool = False  # from Debian's sources; it stands for itself
 
     @property
     def label(self) -> str:
         """Ours, and what it stands for."""
-        return f"{self.name} ({self.stands_for})"
+        return f"{self.name} ({self.stands_for or 'real'})"
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,17 @@ class MixStudy(Study):
         super().__init__(machines[5], list(self.mixes.values()), size)
         self.machine = with_smaller_shared_cache(machines[5], size.divisor)
         self.machines = {**machines, 5: self.machine}
+        self._missing: dict[str, str] = {}
+        self._build: Callable[[list[str]], list[str]] = lambda names: [*map(real.trouble, names)]
 
     def prepare(self, contexts: Iterable[int], executor: Executor, update: Update) -> None:
-        """Nothing: simulate() knows what is needed."""
+        """Nothing yet: items say what they need."""
+
+        def build(names: list[str]) -> list[str]:
+            pieces = [Piece(real.trouble, (name,)) for name in names]
+            return executor.run(pieces, counted(pieces, "building real programs", update))
+
+        self._build = build
 
     def simulate(self, runs: Iterable[Run], executor: Executor, update: Update) -> None:
         """After what they need is prepared."""
@@ -102,12 +111,25 @@ class MixStudy(Study):
         return [five if chapter == 5 else self.machines[chapter] for chapter in chapters or (5,)]
 
     def of_chapter(self, chapter: int) -> list[Mix]:
-        """In the order of the tables."""
-        return [mix for mix in self.mixes.values() if mix.chapter == chapter and not mix.extra]
+        """In the order of the tables, but for real programs that can't be had."""
+        return [mix for mix in self._there(chapter) if not mix.extra]
 
     def extras(self, chapter: int) -> list[Mix]:
         """Those that no figure of the thesis has."""
-        return [mix for mix in self.mixes.values() if mix.chapter == chapter and mix.extra]
+        return [mix for mix in self._there(chapter) if mix.extra]
+
+    def missing(self, chapter: int) -> dict[str, str]:
+        """Real programs that can't be had, and why."""
+        self._there(chapter)
+        return {name: why for name, why in self._missing.items() if why}
+
+    def _there(self, chapter: int) -> list[Mix]:
+        mixes = [mix for mix in self.mixes.values() if mix.chapter == chapter]
+        asked = dict.fromkeys(mix.program for mix in mixes if mix.real)
+        unknown = [name for name in asked if name not in self._missing]
+        if unknown:
+            self._missing |= dict(zip(unknown, self._build(unknown), strict=True))
+        return [mix for mix in mixes if not self._missing.get(mix.program)]
 
     def mix(self, mix: Mix) -> Prepared:
         """After simulate()."""
@@ -121,6 +143,7 @@ class MixStudy(Study):
             self.machines[mix.chapter],
             mix.region,
             name=mix.name,
+            real=mix.real,
         )
 
     def configuration(self, run: Run) -> dict[str, Any]:

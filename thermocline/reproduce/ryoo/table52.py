@@ -6,8 +6,7 @@ from typing import Any
 
 from thermocline import units
 from thermocline.reproduce.item import Item, Result, Table
-from thermocline.reproduce.ryoo import common
-from thermocline.reproduce.ryoo.mixes import MixRun
+from thermocline.reproduce.ryoo.mixes import MixRun, MixStudy
 from thermocline.reproduce.study import Study
 from thermocline.simulation import config
 from thermocline.simulation import scheme as schemes
@@ -20,9 +19,9 @@ def runs(study: Study) -> Sequence[MixRun]:
 
 def result(study: Study) -> Result:
     """The thesis' numbers, the machine file's, and the part that a mix runs on."""
-    made, _ = common.chapter5(study)
-    machine, copies = made.whole_machine, made.size.copies
-    setting = config.Setting(made.machine, copies, 2**30, prefetcher=False)
+    assert isinstance(study, MixStudy)
+    machine, copies = study.whole_machine, study.size.copies
+    setting = config.Setting(study.machine, copies, 2**30, prefetcher=False)
     part = config.configure(setting, Path("any.trace"), schemes.parse("all-slow"), None).json
     first, last = machine.cache[0], machine.cache[-1]
     near, far = (memory["dram"] for memory in part["memories"])
