@@ -2,14 +2,51 @@
 
 import json
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from thermocline import paths
+from thermocline import frames, paths
 from thermocline.errors import Misuse, ThermoclineError, one_line
 from thermocline.notes import note
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 PREFIX = "thermocline: "
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """A trace and what it says of itself (`info`, as docs/trace-format.md lists it)."""
+
+    path: Path
+    described: dict[str, Any]
+
+    @property
+    def references(self) -> int:
+        """Of all threads."""
+        return int(self.described["references"])
+
+    def frame(self) -> "DataFrame":
+        """A row a thread; seconds since recording began."""
+        columns = {
+            "thread": frames.COUNT,
+            "references": frames.COUNT,
+            "begin_seconds": frames.NUMBER,
+            "end_seconds": frames.NUMBER,
+        }
+        return frames.of(self.described["threads"], columns)
+
+    def owners(self) -> "DataFrame":
+        """A row for each site and other owner of data: every record is read and counted."""
+        columns = {
+            "key": frames.TEXT,
+            "loads": frames.COUNT,
+            "stores": frames.COUNT,
+            "allocations": frames.COUNT,
+        }
+        return frames.of(info(self.path, count=True)["owners"], columns)
 
 
 def tool() -> Path:

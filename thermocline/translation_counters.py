@@ -9,12 +9,16 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from thermocline import counters
+from thermocline import counters, frames
 from thermocline.errors import ThermoclineError, one_line
+from thermocline.frames import NUMBER, TEXT, YES
 from thermocline.run import launch
 from thermocline.simulation import additive
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 BASE = ("cycles", "instructions")
 INFORMATION = Path("/proc/cpuinfo")
@@ -98,6 +102,21 @@ class Cost:
         return made.improvement(penalty)
 
 
+COLUMNS = {
+    "processors": TEXT,
+    "virtual": YES,
+    "cycles": NUMBER,
+    "instructions": NUMBER,
+    "misses": NUMBER,  # of the second-level TLB
+    "walk_cycles": NUMBER,
+    "misses_per_kinstr": NUMBER,
+    "cycles_per_miss": NUMBER,
+    "share_of_time": NUMBER,
+    "bound": NUMBER,  # by how much faster, if translation cost nothing
+    "counted_share": NUMBER,
+}
+
+
 @dataclass(frozen=True)
 class Measured:
     """A run's cost, and how the command ended, as a shell would say it."""
@@ -124,6 +143,11 @@ class Measured:
         if penalty is not None:
             found |= {"penalty": penalty, "improvement": cost.improvement(penalty)}
         return found
+
+    def frame(self, penalty: float | None = None) -> "DataFrame":
+        """One row, as in `to_json`; counts are numbers, because counters that take turns guess."""
+        given = {} if penalty is None else {"penalty": NUMBER, "improvement": NUMBER}
+        return frames.of([self.to_json(penalty)], {**COLUMNS, **given})
 
 
 def is_virtual(information: Path = INFORMATION) -> bool:

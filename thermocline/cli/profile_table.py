@@ -57,7 +57,7 @@ def _print_traffic(found: "Profile") -> None:
                 units.format_bytes(site.traffic_bytes),
                 units.format_share(site.traffic_bytes / total if total else None),
                 *(
-                    [uncertainty.format_interval(site, sampled.is_complete(found))]
+                    [uncertainty.format_interval(site, uncertainty.is_complete(found))]
                     if estimated
                     else []
                 ),

@@ -56,68 +56,25 @@ def reproduce(
     """
     from thermocline import executors
     from thermocline.cli import output
-    from thermocline.reproduce import papers
+    from thermocline.reproduce import making, papers
 
     known = papers()
-    chosen = _of_chapter(_chosen(known, paper, item, all_), paper, item, chapter)
+    chosen = making.choose(known, paper, item, chapter, all_)
     if not chosen:
         _list(known, Path(out or "."), as_json)
         return
     answers = {}
     for each, items in chosen:
         folder = out if out and len(chosen) == 1 else Path(out or ".") / f"reproduce-{each.name}"
-        _check(folder, items, force)
+        making.check(folder, items, force)
         answers[each.name] = _make(
             each, items, full, folder, executors.choose(scheduler, jobs), as_json
         )
     if all_:
-        _write_documents(known, Path(out or "."))
+        for path in making.write_documents(known, Path(out or ".")):
+            print(f"wrote {path}", file=sys.stderr)
     if as_json:
         output.emit_json(answers)
-
-
-def _chosen(
-    known: "dict[str, Paper]", paper: str | None, item: str | None, all_: bool
-) -> "list[tuple[Paper, Sequence[Item]]]":
-    from thermocline.errors import Misuse
-
-    if all_:
-        if paper is not None:
-            raise Misuse("--all is every paper: name none, or leave --all out")
-        return [(each, each.items) for each in known.values()]
-    if paper is None:
-        return []
-    if paper not in known:
-        raise Misuse(f"no paper {paper!r}: there are {', '.join(known)}")
-    found = known[paper]
-    if item is None:
-        return [(found, found.items)]
-    one = found.item(item)
-    if one is None:
-        names = ", ".join(each.name for each in found.items)
-        raise Misuse(f"{paper} has no {item!r}: there are {names}")
-    return [(found, [one])]
-
-
-def _of_chapter(
-    chosen: "list[tuple[Paper, Sequence[Item]]]",
-    paper: str | None,
-    item: str | None,
-    chapter: int | None,
-) -> "list[tuple[Paper, Sequence[Item]]]":
-    from thermocline.errors import Misuse
-
-    if chapter is None:
-        return chosen
-    if paper is None or item is not None:
-        raise Misuse("--chapter is of a paper: name the paper, and no item")
-    [(found, items)] = chosen
-    those = [each for each in items if each.chapter == chapter]
-    if not those:
-        there = sorted({each.chapter for each in items if each.chapter is not None})
-        text = ", ".join(str(number) for number in there) or "none"
-        raise Misuse(f"{paper} has no chapter {chapter}: there are {text}")
-    return [(found, those)]
 
 
 def _list(known: "dict[str, Paper]", folder: Path, as_json: bool) -> None:
@@ -151,31 +108,6 @@ def _list(known: "dict[str, Paper]", folder: Path, as_json: bool) -> None:
     output.next_step("thermocline", "reproduce", first.name)
 
 
-def _write_documents(known: "dict[str, Paper]", folder: Path) -> None:
-    from thermocline import files
-    from thermocline.reproduce import index
-
-    found = index.entries(known, folder)
-    for name, text in (
-        ("reproduce.md", index.markdown(known, found, folder)),
-        ("reproduce.html", index.page(known, found)),
-    ):
-        files.write_text(folder / name, text, force=True)
-        print(f"wrote {folder / name}", file=sys.stderr)
-
-
-def _check(folder: Path, items: "Sequence[Item]", force: bool) -> None:
-    """Nothing is overwritten, which is known before hours of work."""
-    from thermocline.errors import Misuse
-
-    if folder.exists() and not folder.is_dir():
-        raise Misuse(f"{folder} is no folder: choose another with --out")
-    made = [folder / f"{one.name}.json" for one in items]
-    there = [str(path) for path in made if path.exists()]
-    if there and not force:
-        raise Misuse(f"{there[0]} exists: choose another folder with --out, or add --force")
-
-
 def _make(
     paper: "Paper",
     items: "Sequence[Item]",
@@ -185,18 +117,11 @@ def _make(
     quiet: bool,
 ) -> dict[str, Any]:
     from thermocline.cli import output
-    from thermocline.reproduce import artefacts
+    from thermocline.reproduce import artefacts, making
 
-    study = paper.study(full)
     with _progress_bar() as update:
-        study.prepare(paper.contexts, executor, update)
-        study.simulate([run for one in items for run in one.runs(study)], executor, update)
-        study.measure(items, update)
-    results = {one.name: one.result(study) for one in items}
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, result in results.items():
-        artefacts.write(folder, name, result)
-    artefacts.write_inputs(folder, study)
+        study, results = making.make(paper, items, full, executor, update)
+    making.write(folder, study, results)
     if not quiet:
         for result in results.values():
             _print(result)

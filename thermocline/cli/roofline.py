@@ -1,14 +1,13 @@
 """What `thermocline machine show --roofline` prints."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from thermocline.machine.model import Machine
-
-Splits = Sequence[tuple[float, ...]]
+    from thermocline.models.lines import Splits
+    from thermocline.profiles.model import Profile
 
 
 @dataclass(frozen=True)
@@ -26,14 +25,17 @@ def run(machine: "Machine", name: str, asked: Asked) -> None:
     """The whole command."""
     from thermocline import files
     from thermocline.cli import output, roofline_drawing
+    from thermocline.models import lines
+    from thermocline.profiles import model
 
     if asked.png:
         files.refuse_overwrite(asked.png, asked.force)
-    chosen = splits(machine, asked.split)
+    chosen = lines.splits(machine, asked.split)
+    profile = model.load(asked.profile) if asked.profile else None
     if asked.as_json:
-        output.emit_json(as_json(machine, chosen, asked.profile))
+        output.emit_json(lines.to_json(machine, chosen, profile))
     else:
-        show(machine, chosen, asked.profile)
+        show(machine, chosen, profile)
     if asked.png:
         roofline_drawing.draw(machine, chosen, asked.png)
     if not asked.as_json:
@@ -43,59 +45,7 @@ def run(machine: "Machine", name: str, asked: Asked) -> None:
         output.next_step(*words, "--strategy", "fastest")
 
 
-def splits(machine: "Machine", text: str | None) -> Splits:
-    """The asked one, or those worth a look."""
-    from thermocline.models import traffic
-
-    return [traffic.parse(machine, text)] if text else traffic.shown(machine)
-
-
-def as_json(machine: "Machine", chosen: Splits, profile: Path | None) -> dict[str, Any]:
-    """All lines; flops a second, bytes a second, watts, flops a joule."""
-    from thermocline.cli import roofline_sites
-    from thermocline.models import power, roofline, splits, traffic
-
-    roof = roofline.roof(machine)
-    data: dict[str, Any] = {
-        "roof": {"flops": roof.flops, "source": roof.source},
-        "model": "modelled",
-        "not_in_power": power.missing(machine),
-        "splits": [],
-    }
-    for shares in chosen:
-        points = []
-        for intensity in roofline.INTENSITIES:
-            drawn = power.draw(machine, shares, intensity)
-            point = {
-                "flops_per_byte": intensity,
-                "flops": roofline.attainable(machine, shares, intensity),
-            }
-            if drawn:
-                point |= {
-                    "watts": drawn.watts,
-                    "memory_watts": drawn.memory_watts,
-                    "flops_per_joule": drawn.flops_a_joule,
-                }
-            points.append(point)
-        data["splits"].append(
-            {
-                "shares": list(shares),
-                "bandwidth": traffic.bandwidth(machine, shares),
-                "ridge": roofline.ridge(machine, shares),
-                "points": points,
-            }
-        )
-    data["measured"] = [
-        {"cpu_node": curve.cpu_node, "memory_node": curve.memory_node, "points": points}
-        for curve, points in roofline.measured(machine)
-    ]
-    data["measured_splits"] = [vars(each) for each in splits.measured(machine)]
-    if profile:
-        data["sites"] = [vars(site) for site in roofline_sites.of(machine, profile)]
-    return data
-
-
-def show(machine: "Machine", chosen: Splits, profile: Path | None) -> None:
+def show(machine: "Machine", chosen: "Splits", profile: "Profile | None") -> None:
     """Tables: the splits, then the roofline, power-line and arch-line over the intensity."""
     from thermocline.cli import output, roofline_sites
     from thermocline.models import power, roofline, traffic
@@ -152,7 +102,7 @@ def show(machine: "Machine", chosen: Splits, profile: Path | None) -> None:
     _show_splits(machine)
     if power.missing(machine):
         output.note(f"not known, so not in the power: {', '.join(power.missing(machine))}")
-    if profile:
+    if profile is not None:
         roofline_sites.show(machine, profile)
 
 

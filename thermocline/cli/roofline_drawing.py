@@ -1,6 +1,5 @@
 """The picture of `thermocline machine show --roofline --png`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,11 +7,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from thermocline.machine.model import Machine
+    from thermocline.models.lines import Splits
 
-Splits = Sequence[tuple[float, ...]]
 
-
-def draw(machine: "Machine", chosen: Splits, path: Path) -> None:
+def draw(machine: "Machine", chosen: "Splits", path: Path) -> None:
     """Roofline, power-line and arch-line side by side."""
     from matplotlib.figure import Figure
 
@@ -23,7 +21,7 @@ def draw(machine: "Machine", chosen: Splits, path: Path) -> None:
     aside.rename(path)
 
 
-def _draw(figure: "Figure", machine: "Machine", chosen: Splits) -> None:
+def _draw(figure: "Figure", machine: "Machine", chosen: "Splits") -> None:
     from thermocline.models import power, roofline, traffic
 
     axes = figure.subplots(1, 3)

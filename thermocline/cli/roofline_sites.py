@@ -1,29 +1,21 @@
 """A profile's sites on a machine's roofline."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from thermocline.machine.model import Machine
-    from thermocline.models.roofline import OnRoofline
+    from thermocline.profiles.model import Profile
 
 SITES = 20  # shown
 
 
-def of(machine: "Machine", profile: Path) -> "list[OnRoofline]":
-    """All with traffic, the heaviest first."""
-    from thermocline.models import roofline
-    from thermocline.profiles import model
-
-    return roofline.sites(machine, model.load(profile).sites)
-
-
-def show(machine: "Machine", profile: Path) -> None:
+def show(machine: "Machine", profile: "Profile") -> None:
     """A table of the heaviest."""
     from thermocline import units
     from thermocline.cli import output
+    from thermocline.models import roofline
 
-    found = of(machine, profile)
+    found = roofline.sites(machine, profile.sites)
     column = output.Column
     print(
         "\nsites: references a second that cores and memory allow, with a site's data in one tier"

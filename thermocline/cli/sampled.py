@@ -16,11 +16,6 @@ def counts_traffic(found: "Profile") -> bool:
     return found.traffic_bytes > 0 or not any(site.samples for site in found.sites)
 
 
-def is_complete(found: "Profile") -> bool:
-    """Whether every sample was read."""
-    return not any(found.sampling.get(name) for name in ("lost", "throttled", "damaged"))
-
-
 def interval_json(found: "Profile", site: "Site") -> "dict[str, object]":
     """A sampled site's intervals, in bytes and events."""
     from thermocline.profiles import uncertainty
@@ -28,7 +23,7 @@ def interval_json(found: "Profile", site: "Site") -> "dict[str, object]":
     if site.samples is None:
         return {}
     return {
-        f"{name}_interval": uncertainty.interval(site, figure, is_complete(found))
+        f"{name}_interval": uncertainty.interval(site, figure, uncertainty.is_complete(found))
         for name, figure in (("traffic_bytes", site.traffic_bytes), ("events", site.events or 0))
     }
 
@@ -53,7 +48,7 @@ def print_events(found: "Profile", top: int) -> None:
             [
                 str(site.events or 0),
                 units.format_share((site.events or 0) / total if total else None),
-                uncertainty.format_interval(site, is_complete(found)),
+                uncertainty.format_interval(site, uncertainty.is_complete(found)),
                 str(site.samples or 0),
                 units.format_bytes(site.peak_resident_bytes),
                 site.key,

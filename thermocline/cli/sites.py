@@ -43,58 +43,19 @@ def sites(
         _print(program, found, reached)
 
 
-def _reached(found: "SiteTable", profile: "Profile | None") -> set[str] | None:
-    if profile is None:
-        return None
-    came = {site.key for site in profile.sites if site.allocations}
-    return {site.key for site in found.sites if site.key in came}
-
-
-def _counts(found: "SiteTable", reached: set[str] | None) -> dict[str, int]:
-    """As Table I of Olson et al. 2018: static and reached, with and without context."""
-    from thermocline.sites import key as keys
-
-    counts = {
-        "sites": len(found.sites),
-        "sites_without_context": len({keys.parse(s.key).without_context for s in found.sites}),
-    }
-    if reached is not None:
-        counts["reached"] = len(reached)
-        counts["reached_without_context"] = len(
-            {keys.parse(key).without_context for key in reached}
-        )
-    return counts
-
-
 def _json(program: Path, found: "SiteTable", profile: "Profile | None") -> None:
     from thermocline.cli import output
-    from thermocline.sites import key as keys
 
-    reached = _reached(found, profile)
-    rows = []
-    for site in found.sites:
-        key = keys.parse(site.key)
-        row: dict[str, object] = {
-            "key": site.key,
-            "routine": site.routine,
-            "calls": site.calls,
-            "module": key.module,
-            "function": key.function,
-            "position": key.position,
-            "context": list(key.context),
-        }
-        if reached is not None:
-            row["reached"] = site.key in reached
-        rows.append(row)
+    reached = found.reached(profile)
     output.emit_json(
         {
             "program": str(program),
             "module": found.module,
             "context": found.context,
             "file_bytes": program.stat().st_size,
-            **_counts(found, reached),
-            "sites_list": rows,
-            "notes": [note for note in found.notes if not note.startswith("link\t")],
+            **found.counts(reached),
+            "sites_list": found.rows(reached),
+            "notes": found.remarks,
         }
     )
 
@@ -102,23 +63,20 @@ def _json(program: Path, found: "SiteTable", profile: "Profile | None") -> None:
 def _print(program: Path, found: "SiteTable", profile: "Profile | None") -> None:
     from thermocline import units
     from thermocline.cli import output
-    from thermocline.sites import key as keys
 
-    reached = _reached(found, profile)
+    reached = found.reached(profile)
     column = output.Column
     columns = [column("position"), column("function"), column("routine"), column("calls", True)]
     if reached is not None:
         columns.append(column("reached"))
     rows = []
-    for site in found.sites:
-        key = keys.parse(site.key)
-        row = [key.position or "-", key.function, site.routine, str(site.calls)]
+    for site in found.rows(reached):
+        row = [site["position"] or "-", site["function"], site["routine"], str(site["calls"])]
         if reached is not None:
-            row.append("yes" if site.key in reached else "no")
-        row.append(" < ".join(key.context))
-        rows.append(row)
+            row.append("yes" if site["reached"] else "no")
+        rows.append([*row, " < ".join(site["context"])])
     output.table([*columns, column("context")], rows)
-    counts = _counts(found, reached)
+    counts = found.counts(reached)
     print(
         f"\n{found.module}: {counts['sites']} sites at context {found.context}, "
         f"{counts['sites_without_context']} without context; "
@@ -129,9 +87,8 @@ def _print(program: Path, found: "SiteTable", profile: "Profile | None") -> None
             f"reached: {counts['reached']} with context, "
             f"{counts['reached_without_context']} without"
         )
-    for text in found.notes:
-        if not text.startswith("link\t"):
-            output.note(text)
+    for text in found.remarks:
+        output.note(text)
     output.next_step("thermocline", "profile", "--", _runnable(program))
 
 

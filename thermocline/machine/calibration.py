@@ -17,13 +17,16 @@ import re
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, ValidationError
 
 from thermocline import files
 from thermocline.errors import BadFile
 from thermocline.validation import Strict, first_problem
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 COVERAGE = 0.9
 VARIABLE = "THERMOCLINE_CALIBRATION"
@@ -80,6 +83,32 @@ class Calibration(Strict):
         """Programs whose error lies in the bar that the other programs give."""
         errors = [program.error for program in self.programs]
         return sum(left_out(errors))
+
+    def frame(self) -> "DataFrame":
+        """A row a program."""
+        from thermocline import frames
+
+        columns = {
+            "program": frames.TEXT,
+            "arguments": frames.TEXT,
+            "references": frames.COUNT,
+            "instructions": frames.COUNT,
+            "touched_bytes": frames.COUNT,
+            "predicted_seconds": frames.NUMBER,
+            "clock_seconds": frames.NUMBER,
+            "clock_spread": frames.NUMBER,  # half of all runs lie within +- this part
+            "clock_over_predicted": frames.NUMBER,
+        }
+        rows = (
+            {
+                **program.model_dump(),
+                "program": program.name,
+                "arguments": " ".join(program.arguments),
+                "clock_over_predicted": program.clock_seconds / program.predicted_seconds,
+            }
+            for program in self.programs
+        )
+        return frames.of(rows, columns)
 
 
 def summary(made: Calibration) -> dict[str, Any]:

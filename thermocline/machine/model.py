@@ -2,18 +2,21 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
 from thermocline.errors import BadFile
-from thermocline.files import read_text
+from thermocline.files import read_text, write_text
 from thermocline.machine import devices
 from thermocline.machine.curves import Curve
 from thermocline.machine.figures import Bandwidth, Bytes, Count, Frequency, JoulesPerBit, Seconds
 from thermocline.machine.migration import Migration
 from thermocline.machine.translation import Translation
 from thermocline.validation import Strict, first_problem
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 FORMAT = 1
 Kind = Literal["HBM", "MCDRAM", "DRAM", "CXL-DRAM", "NVM", "GPU", "unknown"]
@@ -145,6 +148,24 @@ class Machine(Strict):
         if len({cache.line for cache in self.cache}) != 1:
             raise ValueError("all caches must have the same line size")
         return self
+
+    def frame(self) -> "DataFrame":
+        """A row a tier, the fastest first; columns as in machine/frame.py."""
+        from thermocline.machine import frame
+
+        return frame.tiers(self)
+
+    def curves(self) -> "DataFrame":
+        """A row a point that `machine measure` found."""
+        from thermocline.machine import frame
+
+        return frame.curves(self)
+
+    def save(self, path: Path | str, force: bool = False) -> None:
+        """Writes a machine file; Misuse where that would overwrite, unless forced."""
+        from thermocline.machine import store
+
+        write_text(Path(path), store.to_toml(self), force)
 
     def share_channels(self, first: Tier, second: Tier) -> bool:
         """Whether two tiers' traffic adds up on one channel (as Optane's and its DRAM's does)."""

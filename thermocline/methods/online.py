@@ -4,9 +4,9 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from thermocline import methods
+from thermocline import frames, methods
 from thermocline.errors import Misuse, ThermoclineError
 from thermocline.methods import auto
 from thermocline.methods.base import Method, Request
@@ -16,6 +16,19 @@ from thermocline.run import config, launch, online
 from thermocline.run.config import Setting
 from thermocline.run.launch import Outcome
 from thermocline.run.online import Guided
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS = {
+    "pid": frames.COUNT,
+    "program": frames.TEXT,
+    "seconds": frames.NUMBER,  # since the process began
+    "bytes": frames.COUNT,
+    "forced": frames.YES,  # tier 0 held more than it may
+    "gain_share": frames.NUMBER,  # of the memory time
+    "cost_seconds": frames.NUMBER,
+}
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,15 @@ class Ran:
                 for pid, each in self.processes.items()
             ],
         }
+
+    def frame(self) -> "DataFrame":
+        """A row for each move that was decided."""
+        rows = (
+            {"pid": process["pid"], "program": process["program"], **move}
+            for process in self.to_json()["processes"]
+            for move in process["moves"]
+        )
+        return frames.of(rows, COLUMNS)
 
 
 def choose(name: str | None, preload: bool, verb: str = "--online") -> Method:

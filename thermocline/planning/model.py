@@ -3,7 +3,7 @@
 import tomllib
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -12,6 +12,9 @@ from thermocline.errors import BadFile
 from thermocline.files import read_text, write_text
 from thermocline.sites.key import check_all
 from thermocline.validation import first_problem
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 FORMAT = 1
 MAX_TIERS = 8  # the runtime has as many
@@ -102,6 +105,36 @@ class Plan(Strict):
     def save(self, path: Path | str, force: bool = False) -> None:
         """Writes the plan's text; Misuse where that would overwrite, unless forced."""
         write_text(Path(path), to_toml(self), force)
+
+    def frame(self) -> "DataFrame":
+        """A row a site, as in the file; `share_in_tier_N` is the part of its bytes planned there.
+
+        Hotness is bytes of traffic a byte of memory.
+        """
+        from thermocline import frames
+
+        tiers = self.tiers
+        shares = [f"share_in_tier_{tier}" for tier in range(tiers)]
+        columns = {
+            "key": frames.TEXT,
+            "tier": frames.COUNT,
+            "bytes": frames.COUNT,
+            "traffic_bytes": frames.COUNT,
+            "hotness": frames.NUMBER,
+            **dict.fromkeys(shares, frames.NUMBER),
+            "spread": frames.YES,
+            "huge": frames.YES,
+            "suits": frames.TEXT,
+            "reason": frames.TEXT,
+        }
+        rows = (
+            {
+                **site.model_dump(),
+                **dict(zip(shares, self.shares_of(site.key, "site", tiers), strict=True)),
+            }
+            for site in self.sites
+        )
+        return frames.of(rows, columns)
 
     @property
     def tiers(self) -> int:

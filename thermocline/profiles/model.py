@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from thermocline.errors import BadFile
-from thermocline.files import read_text
+from thermocline.files import read_text, write_text
 from thermocline.sites.key import check_all
 from thermocline.validation import first_problem
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from thermocline.profiles.timeline import Timeline
 
 Count = Annotated[int, Field(ge=0, lt=2**60, strict=True)]
@@ -148,6 +150,16 @@ class Profile(Open):
         from thermocline.profiles.timeline import build
 
         return build(self)
+
+    def frame(self) -> "DataFrame":
+        """A row a site, the most traffic first; columns as in profiles/frame.py."""
+        from thermocline.profiles.frame import build
+
+        return build(self)
+
+    def save(self, path: Path | str, force: bool = False) -> None:
+        """Writes the profile; Misuse where that would overwrite, unless forced."""
+        write_text(Path(path), self.model_dump_json() + "\n", force)
 
     @property
     def program(self) -> str:

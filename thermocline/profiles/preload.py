@@ -62,7 +62,7 @@ def _sum(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
                 row: [p + q for p, q in zip(x[row], y[row], strict=True)]
                 for row in x.keys() & y.keys()
             }
-        elif (isinstance(x, int) and isinstance(y, int)) or name == "paths":
+        elif (isinstance(x, int) and isinstance(y, int)) or name in ("paths", "numbers"):
             both[name] = x + y
     return both
 

@@ -6,9 +6,14 @@ number of samples is the square of the periods' sum over the sum of their square
 samples' chance only: what the event itself does not see is in docs/method-sample.md.
 """
 
-from thermocline.profiles.model import Site
+from thermocline.profiles.model import Profile, Site
 
 CONFIDENCE = 0.95
+
+
+def is_complete(profile: Profile) -> bool:
+    """Whether every sample was read."""
+    return not any(profile.sampling.get(name) for name in ("lost", "throttled", "damaged"))
 
 
 def _factors(site: Site, complete: bool) -> tuple[float, float]:

@@ -7,18 +7,37 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from thermocline import units
+from thermocline import frames, units
 from thermocline.errors import Misuse, ThermoclineError, one_line
+from thermocline.frames import COUNT, NUMBER, TEXT
 from thermocline.machine.model import Machine
 from thermocline.notes import note
 from thermocline.planning.model import Plan
 from thermocline.run import launch, migration, preload, report
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 GRANULARITIES = ("4K", "64K", "2M", "history", "sampling", "adaptive")
 LEAST_CHUNKS = 4
 CHUNK = 2 << 20  # bytes; the largest that any granularity moves
+
+
+COLUMNS = {
+    "pid": COUNT,
+    "program": TEXT,
+    "granularity": TEXT,
+    "moves_in": COUNT,
+    "bytes_in": COUNT,
+    "moves_out": COUNT,
+    "bytes_out": COUNT,
+    "peak_near_bytes": COUNT,  # of the process
+    "unmanaged_bytes": COUNT,  # the same
+    "charged_in_seconds": NUMBER,  # the same
+    "charged_out_seconds": NUMBER,  # the same
+}
 
 
 @dataclass(frozen=True)
@@ -38,6 +57,18 @@ class Migrated:
             "status": self.status,
             "processes": self.processes,
         }
+
+    def frame(self) -> "DataFrame":
+        """A row for each granularity that moved anything in a process."""
+        return frames.of(
+            (
+                {**process, **moves, "program": Path(process["command"][0]).name}
+                for process in self.processes
+                for moves in process["moves"]
+                if moves["moves_in"] or moves["moves_out"]
+            ),
+            COLUMNS,
+        )
 
 
 def migrate(

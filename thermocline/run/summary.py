@@ -2,17 +2,36 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from thermocline import files
+from thermocline import files, frames
+from thermocline.frames import COUNT, MAYBE, TEXT
 from thermocline.planning.model import Plan
 from thermocline.run import report
 from thermocline.run.config import Setting
 from thermocline.run.report import Count, Open, RunReport
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+COLUMNS = {
+    "pid": COUNT,
+    "program": TEXT,
+    "tier": COUNT,
+    "name": TEXT,
+    "capacity_bytes": COUNT,  # of the heap; 0: no limit
+    "peak_resident_bytes": COUNT,
+    "resident_bytes": COUNT,
+    "spilled_bytes": COUNT,
+    "read_bytes": MAYBE,
+    "write_bytes": MAYBE,
+    "traffic_bytes": MAYBE,
+}
 
 
 class TierLimit(Open):
@@ -37,6 +56,23 @@ class Run(Open):
     never_came: list[str] = Field(default=[])  # planned sites that no process reached
     unplanned: list[str] = Field(default=[])  # sites that came, which the plan does not name
     processes: list[RunReport] = Field(default=[])
+
+    def frame(self) -> "DataFrame":
+        """A row for each tier of each process; traffic is missing where no trace ran."""
+        return frames.of(
+            (
+                {
+                    "pid": process.pid,
+                    "program": process.program,
+                    "name": self.tiers[tier.tier].name if tier.tier < len(self.tiers) else None,
+                    "traffic_bytes": tier.traffic_bytes,
+                    **tier.model_dump(),
+                }
+                for process in self.processes
+                for tier in process.tiers
+            ),
+            COLUMNS,
+        )
 
     def save(self, path: Path | str, force: bool = False) -> None:
         """Writes it, for `thermocline report`."""

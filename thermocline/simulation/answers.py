@@ -3,14 +3,47 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from thermocline import files
+from thermocline import files, frames
+from thermocline.frames import COUNT, MAYBE, NUMBER, TEXT
 from thermocline.machine import calibration as bars
 from thermocline.machine.calibration import Calibration
 from thermocline.machine.model import Machine
 from thermocline.simulation import advice, comparison
 from thermocline.simulation.comparison import Answer
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_ROW = {"trace": TEXT, "scheme": TEXT, "capacity": TEXT}
+COLUMNS = {
+    **_ROW,
+    "near_bytes": MAYBE,  # of tier 0; missing: the machine's own
+    "scale": NUMBER,  # the part of the machine that was simulated
+    "seconds": NUMBER,
+    "seconds_low": NUMBER,
+    "seconds_high": NUMBER,
+    "speedup": NUMBER,  # over the baseline, times
+    "speedup_low": NUMBER,
+    "speedup_high": NUMBER,
+    "instructions_per_cycle": NUMBER,
+    "near_share": NUMBER,  # of the traffic, tier 0's
+    "joules": NUMBER,
+    "relative_energy_delay": NUMBER,
+    "screening_error": NUMBER,
+}
+TIER_COLUMNS = {
+    **_ROW,
+    "tier": COUNT,
+    "name": TEXT,
+    "read_bytes": COUNT,
+    "write_bytes": COUNT,
+    "bytes_per_second": NUMBER,
+    "resident_bytes": COUNT,
+    "spilled_bytes": COUNT,
+    "joules": NUMBER,
+}
 
 
 @dataclass(frozen=True)
@@ -75,6 +108,47 @@ class Answers:
                 }
             )
         return rows
+
+    def frame(self) -> "DataFrame":
+        """A row an answer; low and high are the ends of error bars, NaN without a calibration."""
+
+        def ends(row: dict[str, Any], name: str) -> dict[str, float | None]:
+            low, high = row[f"{name}_range"] or (None, None)
+            return {f"{name}_low": low, f"{name}_high": high}
+
+        return frames.of(
+            (
+                {
+                    **row,
+                    **ends(row, "seconds"),
+                    **ends(row, "speedup"),
+                    "seconds": row["result"]["seconds"],
+                    "instructions_per_cycle": row["result"]["instructions_per_cycle"],
+                    "joules": row["result"]["energy"]["joules"],
+                }
+                for row in self.rows()
+            ),
+            COLUMNS,
+        )
+
+    def tiers(self) -> "DataFrame":
+        """A row for each tier of each answer: what its memory carried."""
+        return frames.of(
+            (
+                {
+                    "trace": row["trace"],
+                    "scheme": row["scheme"],
+                    "capacity": row["capacity"],
+                    "tier": number,
+                    **tier,
+                    "bytes_per_second": tier["bandwidth"],
+                    "joules": tier["energy_joules"],
+                }
+                for row in self.rows()
+                for number, tier in enumerate(row["result"]["tiers"])
+            ),
+            TIER_COLUMNS,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Everything: what `simulate` prints as JSON and writes with -o."""

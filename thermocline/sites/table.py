@@ -1,14 +1,18 @@
 """The site table inside an annotated executable or shared library."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from thermocline.errors import BadFile, ThermoclineError, one_line
+from thermocline.sites import key as keys
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile
+    from pandas import DataFrame
+
+    from thermocline.profiles.model import Profile
 
 Taken = TypeVar("Taken")
 
@@ -37,6 +41,65 @@ class SiteTable:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def remarks(self) -> list[str]:
+        """Notes for people: the link's own is for a sweep."""
+        return [note for note in self.notes if not note.startswith(LINK)]
+
+    def reached(self, profile: "Profile | None") -> set[str] | None:
+        """The sites that a profile's run came to; None without a profile."""
+        if profile is None:
+            return None
+        came = {site.key for site in profile.sites if site.allocations}
+        return {site.key for site in self.sites if site.key in came}
+
+    def counts(self, reached: set[str] | None = None) -> dict[str, int]:
+        """As Table I of Olson et al. 2018: static and reached, with and without context."""
+        counts = {
+            "sites": len(self.sites),
+            "sites_without_context": _places(site.key for site in self.sites),
+        }
+        if reached is not None:
+            counts["reached"] = len(reached)
+            counts["reached_without_context"] = _places(reached)
+        return counts
+
+    def rows(self, reached: set[str] | None = None) -> list[dict[str, Any]]:
+        """A row for each site, its key taken apart."""
+        rows = []
+        for site in self.sites:
+            key = keys.parse(site.key)
+            row: dict[str, Any] = {
+                "key": site.key,
+                "routine": site.routine,
+                "calls": site.calls,
+                "module": key.module,
+                "function": key.function,
+                "position": key.position,
+                "context": list(key.context),
+            }
+            if reached is not None:
+                row["reached"] = site.key in reached
+            rows.append(row)
+        return rows
+
+    def frame(self, profile: "Profile | None" = None) -> "DataFrame":
+        """A row a site; with a profile, whether its run `reached` it.  Callers by ` < `."""
+        from thermocline import frames
+
+        reached = self.reached(profile)
+        columns = {
+            "key": frames.TEXT,
+            "function": frames.TEXT,
+            "position": frames.TEXT,
+            "routine": frames.TEXT,
+            "calls": frames.COUNT,
+            "context": frames.TEXT,
+            **({} if reached is None else {"reached": frames.YES}),
+        }
+        rows = ({**row, "context": " < ".join(row["context"])} for row in self.rows(reached))
+        return frames.of(rows, columns)
+
+    @property
     def link(self) -> tuple[str, list[str]] | None:
         """The directory and command of the link, for a sweep."""
         for note in self.notes:
@@ -45,6 +108,11 @@ class SiteTable:
                 if arguments:
                     return directory, arguments
         return None
+
+
+def _places(found: Iterable[str]) -> int:
+    """Sites without their context."""
+    return len({keys.parse(key).without_context for key in found})
 
 
 def unescape(text: str) -> str:
