@@ -166,6 +166,25 @@ def test_a_nickname_takes_options() -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
+        ("silc-fm:wyas=1", "silc-fm has no option 'wyas=1': it takes ways, threshold, aging,"),
+        ("pom:ways=4", "pom has no option 'ways=4': it takes threshold, cache_bytes"),
+        ("cache:row_bytes=64", "memory-cache has no option 'row_bytes=64': it takes share, lookup"),
+        ("hma:epochs=1ms", "hma has no option 'epochs=1ms': it takes epoch, bytes, threshold"),
+        ("random:weights=3/1", "random has no option 'weights=3/1': it takes none"),
+        ("interleave:weight=1/1*flat:ways=2", "interleave has no option 'weight=1/1': it takes"),
+        ("random*flat:ways=2", "flat has no option 'ways=2': it takes none"),
+    ],
+)
+def test_unknown_options_are_misuse_that_names_the_known(
+    tmp_path: Path, name: str, says: str
+) -> None:
+    hot_trace(tmp_path / "t", 100)
+    assert says in fails(tmp_path, 2, "simulate", "t", *RYOO, "--scheme", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
         ("silc-fm:locking=maybe", "organisation.locking is 'maybe': give on or off"),
         ("silc-fm:plan=maybe", "organisation.plan is 'maybe': give on or off"),
         ("silc-fm:threshold=63", "organisation.threshold"),
