@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from test_loop import BIN, call
+from test_migrate import MACHINE, needs_rights
 
 SOURCE = """
 #include <stdio.h>
@@ -85,10 +86,53 @@ def test_a_profiled_process_is_met(folder: Path) -> None:
     assert profiled.returncode == 5
 
 
+@needs_rights
+def test_a_migrating_program_is_watched_and_met(folder: Path) -> None:
+    stop = folder / "moves"
+    stop.touch()
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+    migrate = ["thermocline", "migrate", *MACHINE, "--near", "12MiB", "--granularity", "64K"]
+    looks = []
+    with subprocess.Popen(
+        ["thermocline", "top", "--json", "--interval", "0.2", "--", *migrate, "--", "./p", "moves"],
+        cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as watching:  # fmt: skip
+        assert watching.stdout is not None and watching.stderr is not None
+        for line in watching.stdout:
+            looks.append(json.loads(line))
+            moved = [each["moves"][1]["moves_in"] for each in looks[-1]["processes"]]
+            if any(moved):
+                break
+        pid = looks[-1]["processes"][0]["pid"]
+        words = ["thermocline", "top", "--json", "--interval", "0.2", "--pid", str(pid)]
+        with subprocess.Popen(
+            words, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
+        ) as met:
+            assert met.stdout is not None
+            look = json.loads(met.stdout.readline())
+            stop.unlink()
+            met.stdout.read()
+        watching.stdout.read()
+        said = watching.stderr.read()
+    assert (watching.returncode, met.returncode) == (5, 0)
+    (process,) = look["processes"]
+    assert process["pid"] == pid and process["program"] == "p"
+    assert process["near_bytes"] == 12 << 20
+    assert 0 < process["resident_near_bytes"] < 24 << 20
+    assert process["far_bytes"] > 0 and process["evictions"] > 0
+    assert process["moves"][1]["bytes_out"] > 0
+    assert process["moves"][0]["moves_in"] == 0
+    assert "all is there" in said and "moved by" in said
+
+
 def test_what_makes_no_sense_is_refused(folder: Path) -> None:
     for words, says in [
         ([], "give a command"),
         (["--pid", "1", "--", "./p"], "not both"),
+        (
+            ["--json", "--method", "trace", "--", "thermocline", "migrate"],
+            "leave out what says how",
+        ),
         (["--sort", "colour", "--", "./p"], "--sort 'colour'"),
         (["--json", "--pid", str(os.getpid())], "was not started by Thermocline"),
         (["--machine", "knl-7230", "--method", "pages", "--", "./p", "gone"], "needs a terminal"),

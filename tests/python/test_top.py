@@ -12,8 +12,10 @@ import pytest
 from textual.widgets import DataTable, Static
 
 from thermocline.errors import ThermoclineError
+from thermocline.live import migrations
 from thermocline.live.follower import Follower, prefix_of
-from thermocline.live.screen import Screen
+from thermocline.live.migrations import MigrationFollower, StartedFollower
+from thermocline.live.screen import MovesScreen, Screen, Watch
 from thermocline.planning.model import Plan, PlannedSite
 
 from .conftest import profile_table, site
@@ -106,7 +108,7 @@ def rows(screen: Screen) -> list[str]:
     return [str(table.get_row_at(number)[6]) for number in range(table.row_count)]
 
 
-def head(screen: Screen) -> str:
+def head(screen: Watch[Any]) -> str:
     return str(screen.query_one("#head", Static).render())
 
 
@@ -142,3 +144,98 @@ def test_the_screen_sorts_pauses_and_goes_through_processes(tmp_path: Path) -> N
 
     asyncio.run(use())
     assert not screen.is_running
+
+
+def report(folder: Path, pid: int, seconds: float, chunks: int) -> None:
+    """As the engine does: aside, then renamed."""
+    moves = [
+        {
+            "granularity": name,
+            "moves_in": chunks,
+            "moves_out": 2 * chunks,
+            "bytes_in": chunks * size,
+            "bytes_out": 2 * chunks * size,
+        }
+        for name, size in (("4K", 4096), ("64K", 1 << 16), ("2M", 2 * MIB))
+    ]
+    table = {
+        "command": ["/bin/sort", "x"],
+        "granularity": "adaptive",
+        "wall_seconds": seconds,
+        "near_bytes": 40 * MIB,
+        "resident_near_bytes": 20 * MIB,
+        "far_bytes": 7 * MIB,
+        "faults": 3 * chunks,
+        "soft_faults": chunks,
+        "evictions": 6 * chunks,
+        "moves": moves,
+    }
+    aside = folder / "aside"
+    aside.write_text(json.dumps(table))
+    aside.rename(folder / f"moves.{pid}.json")
+
+
+def test_two_reports_of_the_engine_give_rates(tmp_path: Path) -> None:
+    follower = MigrationFollower(tmp_path / "moves")
+    assert follower.look() == []
+    report(tmp_path, 7, 2.0, 100)
+    (process,) = follower.look()
+    assert (process.program, process.faults_per_second) == ("sort", 150)
+    report(tmp_path, 7, 4.0, 400)
+    (process,) = follower.look()
+    assert (process.pid, process.seconds, process.near_bytes) == (7, 4.0, 40 * MIB)
+    assert (process.faults, process.faults_per_second) == (1200, 450)
+    assert (process.soft_faults_per_second, process.evictions_per_second) == (150, 900)
+    block = process.moves[1]
+    assert (block.granularity, block.moves_in, block.moves_out) == ("64K", 400, 800)
+    assert (block.moves_in_per_second, block.bytes_out_per_second) == (150, 300 * 65536)
+    (tmp_path / "moves.7.json").write_text('{"command": []}')
+    assert follower.look() == [process]
+    report(tmp_path, 8, 1.0, 1)
+    assert [p.pid for p in follower.look()] == [7, 8]
+    assert [p.pid for p in MigrationFollower(tmp_path / "moves", 8).look()] == [8]
+
+
+def test_the_engines_reports_are_found_below_what_started_it(tmp_path: Path) -> None:
+    words = f"near=8388608;report={tmp_path}/moves;policy=64K"
+    script = f"THERMOCLINE_MIGRATE='{words}' sh -c 'echo; read x'; true"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(["sh", "-c", script], stdin=pipe, stdout=pipe) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert migrations.prefix_of(process.pid) is None
+        (below,) = migrations.descendants(process.pid)
+        assert migrations.prefix_of(below) == tmp_path / "moves"
+        follower = StartedFollower(process.pid)
+        assert follower.look() == []
+        report(tmp_path, below, 1.0, 1)
+        assert [p.pid for p in follower.look()] == [below]
+        migrations.end(process)
+        assert process.wait(60) == 0  # the shell above goes on and ends by itself
+    assert list(migrations.descendants(process.pid)) == []
+    assert migrations.is_migrate(["/usr/bin/thermocline", "migrate", "--near", "1GiB"])
+    assert not migrations.is_migrate(["thermocline"])
+    assert not migrations.is_migrate(["migrate", "migrate"])
+
+
+def test_the_screen_of_a_migrating_program(tmp_path: Path) -> None:
+    screen = MovesScreen(MigrationFollower(tmp_path / "moves"), lambda: True, interval=0.1)
+
+    async def use() -> None:
+        async with screen.run_test() as pilot:
+            assert "waiting for the first report" in head(screen)
+            report(tmp_path, 7, 2.0, 100)
+            table = screen.query_one(DataTable)
+            for _ in range(200):
+                await pilot.pause(0.05)
+                if table.row_count:
+                    break
+            assert "sort (7) 2.0 s, runs" in head(screen)
+            assert f"near       [{'#' * 15:30}] 20 MiB of 40 MiB" in head(screen)
+            assert "far        7 MiB" in head(screen)
+            assert "adaptive: 150 faults/s on far data, 300 so far" in head(screen)
+            shown = ["64K", "50", "100", "3.12 MiB", "6.25 MiB", "100", "200"]
+            assert [str(cell) for cell in table.get_row_at(1)] == shown
+            await pilot.press("q")
+
+    asyncio.run(use())

@@ -6,16 +6,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import IO, TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from thermocline.cli.options import Context, Machine, Preload
 
 if TYPE_CHECKING:
+    import subprocess
+
     from thermocline.live.follower import Follower, ProcessNow
+    from thermocline.live.migrations import Migrating, MigrationFollower, StartedFollower
     from thermocline.planning.model import Plan
 
 Tiers = list[tuple[str, int | None]]
@@ -58,8 +61,12 @@ def top(
 
     Example: thermocline top --plan lulesh.plan --machine knl-7230 -- ./lulesh -s 40
     or, of a program that runs under 'profile' or 'run --online': thermocline top --pid 4711
+
+    Of a program below the migration engine, near memory, faults and moves are shown:
+    thermocline top -- thermocline migrate --near 400MiB -- sort huge.txt
     """
     from thermocline.errors import Misuse
+    from thermocline.live import migrations
     from thermocline.live.follower import SORTS, Follower, prefix_of
     from thermocline.planning import model
 
@@ -69,6 +76,11 @@ def top(
         raise Misuse("give a command after --, or --pid, and not both")
     if not as_json and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Misuse("top needs a terminal: use --json without one")
+    reports = migrations.prefix_of(pid) if pid is not None else None
+    if reports is not None or (command and migrations.is_migrate(command)):
+        if plan or method or preload or context is not None:
+            raise Misuse("below the migration engine top measures nothing: leave out what says how")
+        raise typer.Exit(_moves(pid or command or [], reports, interval, as_json))
     chosen = model.load(plan) if plan else None
     if pid is not None:
         follower = Follower(prefix_of(pid), chosen, pid)
@@ -94,10 +106,7 @@ class Shown:
         from thermocline.live.screen import Screen
 
         if self.as_json:
-            while running := alive():
-                time.sleep(self.interval)
-                _emit(follower.look(), running, self)
-            _emit(follower.look(), False, self)
+            _each_look(self.interval, alive, lambda running: _emit(follower.look(), running, self))
             return
         Screen(follower, self.tiers, alive, self.interval, self.sort).run()
 
@@ -128,17 +137,67 @@ def _run(
         file = scratch / "config"
         text = config.for_profile(prefix, known, measure.directives(request), context)
         file.write_text(text, encoding="utf-8")
-        with (scratch / "output").open("w+b") as printed:
-            process = launch.start(command, file, context, printed)
-            try:
-                shown.watch(Follower(prefix, plan), lambda: process.poll() is None)
-            finally:
-                if process.poll() is None:
-                    process.terminate()
-                code = process.wait()
-            printed.seek(0)
-            shutil.copyfileobj(printed, sys.stderr.buffer if shown.as_json else sys.stdout.buffer)
-        return launch.status_of(code)
+        return _beside(
+            lambda printed: launch.start(command, file, context, printed),
+            lambda _, alive: shown.watch(Follower(prefix, plan), alive),
+            lambda process: process.terminate(),
+            shown.as_json,
+        )
+
+
+def _moves(what: int | list[str], reports: Path | None, interval: float, as_json: bool) -> int:
+    """A process below the migration engine, or `thermocline migrate`: its exit status."""
+    from thermocline.live import migrations
+    from thermocline.run import launch
+
+    def watch(follower: "MigrationFollower | StartedFollower", alive: Callable[[], bool]) -> None:
+        from thermocline.live.screen import MovesScreen
+
+        if as_json:
+            _each_look(interval, alive, lambda running: _emit_moves(follower.look(), running))
+        else:
+            MovesScreen(follower, alive, interval).run()
+
+    if isinstance(what, int):
+        assert reports is not None
+        watch(migrations.MigrationFollower(reports, what), Path(f"/proc/{what}").exists)
+        return 0
+    return _beside(
+        lambda printed: launch.start(what, None, None, printed),
+        lambda process, alive: watch(migrations.StartedFollower(process.pid), alive),
+        migrations.end,
+        as_json,
+    )
+
+
+def _beside(
+    start: Callable[[IO[bytes]], "subprocess.Popen[bytes]"],
+    watch: Callable[["subprocess.Popen[bytes]", Callable[[], bool]], None],
+    end: Callable[["subprocess.Popen[bytes]"], None],
+    as_json: bool,
+) -> int:
+    """Runs a command while it is watched, then prints what it printed; gives its status."""
+    from thermocline.run import launch
+
+    with tempfile.TemporaryFile() as printed:
+        process = start(printed)
+        try:
+            watch(process, lambda: process.poll() is None)
+        finally:
+            if process.poll() is None:
+                end(process)
+            code = process.wait()
+        printed.seek(0)
+        shutil.copyfileobj(printed, sys.stderr.buffer if as_json else sys.stdout.buffer)
+    return launch.status_of(code)
+
+
+def _each_look(interval: float, alive: Callable[[], bool], emit: Callable[[bool], None]) -> None:
+    """Until the program has ended, and then once more."""
+    while running := alive():
+        time.sleep(interval)
+        emit(running)
+    emit(False)
 
 
 def _tiers(plan: "Plan | None", machine: str) -> Tiers:
@@ -194,3 +253,9 @@ def _emit(seen: "list[ProcessNow]", running: bool, shown: Shown) -> None:
         ],
     }
     print(json.dumps(look), flush=True)
+
+
+def _emit_moves(seen: "list[Migrating]", running: bool) -> None:
+    print(
+        json.dumps({"running": running, "processes": [asdict(each) for each in seen]}), flush=True
+    )

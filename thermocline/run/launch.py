@@ -84,9 +84,12 @@ def launch(
 
 
 def start(
-    command: Sequence[str], config: Path, context: int | None, output: IO[bytes]
+    command: Sequence[str], config: Path | None, context: int | None, output: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Runs the command beside us, away from the terminal: all that it prints goes to `output`."""
+    """Runs the command beside us, away from the terminal: all that it prints goes to `output`.
+
+    Without a configuration it runs as it is.
+    """
     environment = _environment(command, config, context, {})
     return _popen(command, environment, output, output, subprocess.DEVNULL)
 
