@@ -44,6 +44,13 @@ Memory::Burst Memory::burst(uint64_t number, bool nvm) const {
                                                               << burst_shift_};
 }
 
+uint32_t Memory::queue(const Request &request) const {
+    if (link_)
+        return 0;
+    const Bursts to = bursts(request);
+    return burst(to.first, to.nvm).channel * 4 + uint32_t(to.nvm) * 2 + uint32_t(request.write);
+}
+
 bool Memory::accepts(const Request &request) const {
     return link_ ? link_->waiting.size() < config_.link->entries : room(request, now_cycle_);
 }

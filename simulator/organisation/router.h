@@ -1,5 +1,5 @@
-// The way from organisations to devices: requests wait for their time, then for room in the
-// memory's queues, in order; every one is counted by tier, owner and purpose.
+// The way from organisations to devices: requests wait for their time, then for room in the queue
+// that they go to, in order; every one is counted by tier, owner and purpose.
 #pragma once
 #include "simulator/memory/statistics.h"
 #include "simulator/organisation/demand.h"
@@ -23,9 +23,11 @@ template <class Memory> class Router {
   public:
     Router(std::vector<NodeConfig> nodes, std::vector<Memory> &memories, uint32_t sockets)
         : nodes_(std::move(nodes)), memories_(memories), sockets_(sockets), held_(memories.size()),
-          advanced_(memories.size(), 0), latency_(tiers()), use_(tiers()) {
+          full_(memories.size()), advanced_(memories.size(), 0), latency_(tiers()), use_(tiers()) {
         for (uint32_t node = 0; node < nodes_.size(); node++)
             tier_.push_back(node / sockets);
+        for (size_t memory = 0; memory < memories.size(); memory++)
+            held_[memory].resize(memories[memory].queues());
     }
 
     uint32_t tiers() const { return uint32_t(nodes_.size()) / sockets_; }
@@ -44,7 +46,7 @@ template <class Memory> class Router {
     }
 
     Ps next() const { return later_.empty() ? never : later_.front().at; }
-    bool holds(uint32_t memory) const { return !held_[memory].empty(); }
+    bool holds(uint32_t memory) const { return !full_[memory].empty(); }
     bool quiet() const { return reads_ == 0 && later_.empty() && waiting_ == 0 && taken_.empty(); }
 
     // Writes that somebody waits for, and that their memories have taken: done(token, at).
@@ -61,10 +63,12 @@ template <class Memory> class Router {
             const uint32_t request = later_.back().request;
             later_.pop_back();
             const uint32_t memory = nodes_[under_[request].send.node].memory;
-            if (held_[memory].empty() && offer(memory, request, now))
+            const Request offered = made(request);
+            const uint32_t queue = memories_[memory].queue(offered);
+            if (held_[memory][queue].empty() && offer(memory, offered, request, now))
                 changed(memory);
             else
-                hold(memory, request);
+                hold(memory, queue, request);
         }
     }
 
@@ -84,11 +88,14 @@ template <class Memory> class Router {
             done(token, each.at);
         }
         completions_.clear();
-        Held &held = held_[memory];
-        while (!held.empty() && offer(memory, held.front(), until)) {
-            held.pop();
-            waiting_--;
-        }
+        std::erase_if(full_[memory], [&](uint32_t queue) {
+            Held &held = held_[memory][queue];
+            while (!held.empty() && offer(memory, made(held.front()), held.front(), until)) {
+                held.pop();
+                waiting_--;
+            }
+            return held.empty();
+        });
     }
 
     // All memories have been advanced to this, at most.
@@ -112,7 +119,7 @@ template <class Memory> class Router {
         Send send;
         Ps at;
     };
-    struct Held { // first in, first out
+    struct Held { // for one queue: first in, first out
         std::vector<uint32_t> requests;
         size_t head = 0;
         bool empty() const { return head == requests.size(); }
@@ -136,19 +143,26 @@ template <class Memory> class Router {
         under_[index] = {send, at};
         return index;
     }
-    void hold(uint32_t memory, uint32_t request) {
-        held_[memory].requests.push_back(request);
+    void hold(uint32_t memory, uint32_t queue, uint32_t request) {
+        Held &held = held_[memory][queue];
+        if (held.empty())
+            full_[memory].push_back(queue);
+        held.requests.push_back(request);
         waiting_++;
     }
-    bool offer(uint32_t memory, uint32_t index, Ps now) {
+    Request made(uint32_t index) const {
         const Send &send = under_[index].send;
         Request request;
         request.address = nodes_[send.node].base + send.address;
-        request.arrival = std::max(now, advanced_[memory]);
         request.token = send.write ? nobody : index;
         request.bytes = send.bytes;
         request.write = send.write;
         request.purpose = send.purpose;
+        return request;
+    }
+    bool offer(uint32_t memory, Request request, uint32_t index, Ps now) {
+        const Send &send = under_[index].send;
+        request.arrival = std::max(now, advanced_[memory]);
         if (!memories_[memory].accepts(request))
             return false;
         memories_[memory].push(request);
@@ -166,7 +180,9 @@ template <class Memory> class Router {
     std::vector<Later> later_;
     std::vector<Under> under_;
     std::vector<uint32_t> free_;
-    std::vector<Held> held_; // by memory
+    // By memory and queue: a full queue of one channel holds up no other channel's requests.
+    std::vector<std::vector<Held>> held_;
+    std::vector<std::vector<uint32_t>> full_; // by memory: queues for which requests are held
     std::vector<Ps> advanced_;
     std::vector<Completion> completions_, taken_;
     std::vector<Histogram> latency_;

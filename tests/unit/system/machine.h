@@ -13,6 +13,8 @@ class FixedMemory {
     FixedMemory(Ps latency, Ps gap, uint32_t queue = 1u << 30)
         : latency_(latency), gap_(gap), queue_(queue) {}
 
+    uint32_t queues() const { return 1; }
+    uint32_t queue(const Request &) const { return 0; }
     bool accepts(const Request &) const { return waiting_.size() - head_ < queue_; }
     void push(const Request &request) {
         if (request.arrival < advanced_)
