@@ -12,9 +12,13 @@ from thermocline.machine import store
 from thermocline.machine.model import Machine
 from thermocline.methods import auto as methods
 from thermocline.notes import note
+from thermocline.planning import model as plans
 from thermocline.planning import speed
+from thermocline.planning.model import Plan
 from thermocline.profiles import model
 from thermocline.reports import page
+from thermocline.run import summary
+from thermocline.run.summary import Run
 
 EXAMPLE_MACHINE = "knl-7230"
 BUDGET = "20M"  # references that are recorded for the prediction
@@ -44,6 +48,21 @@ class Made:
 
     folder: Path
     files: dict[str, Path]  # profile, plan, trace, schemes.json, run.json, html
+
+    @property
+    def profile(self) -> model.Profile:
+        """Of the process that holds most."""
+        return model.load(self.files["profile"])
+
+    @property
+    def plan(self) -> Plan:
+        """Made from it."""
+        return plans.load(self.files["plan"])
+
+    @property
+    def run(self) -> Run:
+        """The guided one."""
+        return summary.load(self.files["run.json"])
 
 
 def run(

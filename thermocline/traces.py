@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,16 @@ def call(*arguments: object) -> str:
         return done.stdout
     said = one_line(lines[-1].removeprefix(PREFIX)) if lines else "thermocline-trace ended oddly"
     raise Misuse(said) if done.returncode == 2 else ThermoclineError(said)
+
+
+def options(**given: object) -> Iterator[str]:
+    """Of the tool, from Python's names; what is None or False is left out."""
+    for name, value in given.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            yield option
+        elif value is not None and value is not False:
+            yield from (option, str(value))
 
 
 def info(trace: Path, count: bool = False) -> dict[str, Any]:

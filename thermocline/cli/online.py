@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from thermocline.methods.online import Ran
+    from thermocline.methods.online import OnlineRun
 
 
-def show(ran: "Ran", modelled: bool, command: list[str]) -> None:
+def show(ran: "OnlineRun", modelled: bool, command: list[str]) -> None:
     """A table of processes, and what to do next."""
     from thermocline import units
     from thermocline.cli import output

@@ -193,15 +193,7 @@ def _print_folds(folds: "list[Fold]", as_json: bool) -> None:
     if as_json:
         output.emit_json(
             {
-                "folds": [
-                    {
-                        "input": fold.name,
-                        "fast_traffic_share_from_others": fold.from_others,
-                        "fast_traffic_share_from_itself": fold.from_itself,
-                        "regret": fold.regret,
-                    }
-                    for fold in folds
-                ],
+                "folds": [fold.to_json() for fold in folds],
                 "mean_regret": mean,
                 "worst_regret": worst,
             }

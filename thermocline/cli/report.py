@@ -59,10 +59,7 @@ def report(
     if page is not None:
         files.refuse_overwrite(page, force)
     if png is not None:
-        if png.is_dir() and any(png.glob("*.png")) and not force:
-            from thermocline.errors import Misuse
-
-            raise Misuse(f"{png} has pictures: name another folder, or add --force")
+        pictures.check(png, force)
         for path in pictures.write(found, png):
             print(f"wrote {path}")
     if page is not None:

@@ -84,20 +84,7 @@ def _list(known: "dict[str, Paper]", folder: Path, as_json: bool) -> None:
 
     found = index.entries(known, folder)
     if as_json:
-        output.emit_json(
-            [
-                {
-                    "paper": entry.paper,
-                    "item": entry.name,
-                    "title": entry.title,
-                    "state": entry.state,
-                    "stated": entry.stated,
-                    "ours": entry.ours,
-                    "figure": str(entry.picture) if entry.picture else None,
-                }
-                for entry in found
-            ]
-        )
+        output.emit_json([entry.to_json() for entry in found])
         return
     column = output.Column
     output.table(

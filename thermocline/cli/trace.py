@@ -9,7 +9,7 @@ import typer.core
 from thermocline.cli.options import AsJson, AsJsonAside, Force
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 
 class _RecordsByDefault(typer.core.TyperGroup):
@@ -48,15 +48,6 @@ LineBytes = Annotated[
 ]
 Text = Optional[str]  # noqa: UP045
 LISTED = 20  # source positions that `info --count` prints
-
-
-def _options(**given: object) -> "Iterator[str]":
-    for name, value in given.items():
-        option = "--" + name.replace("_", "-")
-        if value is True:
-            yield option
-        elif value is not None and value is not False:
-            yield from (option, str(value))
 
 
 @app.command("record", context_settings={"allow_interspersed_args": False})
@@ -253,7 +244,7 @@ def import_(
 
     stem = file.name.removesuffix(".gz").removesuffix(".xz")
     written = out or Path(f"{stem}.trace")
-    options = _options(
+    options = traces.options(
         format=kind, output=written, organization=organization, line_bytes=line_bytes, force=force
     )
     traces.call("import", *options, file)
@@ -291,7 +282,7 @@ def export(
     """
     from thermocline import traces
 
-    options = _options(
+    options = traces.options(
         format=kind,
         output=out,
         thread=thread,

@@ -32,7 +32,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Ran:
+class OnlineRun:
     """What was decided of each process, and what the runtime says it moved, by process."""
 
     outcome: Outcome
@@ -67,6 +67,11 @@ class Ran:
             ],
         }
 
+    @property
+    def status(self) -> int:
+        """How the command ended, as a shell would give it."""
+        return self.outcome.status
+
     def frame(self) -> "DataFrame":
         """A row for each move that was decided."""
         rows = (
@@ -98,7 +103,7 @@ def run(
     method: Method,
     context: int | None = None,
     aside: bool = False,
-) -> Ran:
+) -> OnlineRun:
     """Runs the command, beginning with the plan; `context`: of a preloaded run.
 
     `aside`: its output goes to stderr.
@@ -124,4 +129,4 @@ def run(
         pid: guided.last.online if guided.last and guided.last.online else {}
         for pid, guided in guide.processes.items()
     }
-    return Ran(outcome, guide.processes, moved)
+    return OnlineRun(outcome, guide.processes, moved)

@@ -189,6 +189,15 @@ class Fold:
         """What planning on other inputs loses, in shares of all traffic."""
         return self.from_itself - self.from_others
 
+    def to_json(self) -> dict[str, str | float]:
+        """One object."""
+        return {
+            "input": self.name,
+            "fast_traffic_share_from_others": self.from_others,
+            "fast_traffic_share_from_itself": self.from_itself,
+            "regret": self.regret,
+        }
+
 
 def cross_validate(
     profiles: Sequence[Profile], names: Sequence[str], request: Request

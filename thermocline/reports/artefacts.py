@@ -75,6 +75,13 @@ class Artefacts:
     simulations: list[tuple[str, Simulation]] = field(default_factory=list)
     runs: list[tuple[str, Run]] = field(default_factory=list)
 
+    def add(self, more: "Artefacts") -> None:
+        """Those after ours."""
+        self.profiles += more.profiles
+        self.plans += more.plans
+        self.simulations += more.simulations
+        self.runs += more.runs
+
 
 def load(paths: Sequence[Path]) -> Artefacts:
     """Reads them all; BadFile where one is none of ours."""

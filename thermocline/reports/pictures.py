@@ -4,13 +4,19 @@ import io
 import json
 from pathlib import Path
 
-from thermocline.errors import ThermoclineError
+from thermocline.errors import Misuse, ThermoclineError
 from thermocline.reports import figures
 from thermocline.reports.figure import PAPER
 from thermocline.reports.page import lacks
 from thermocline.reports.study import Study
 
 PIXELS_PER_POINT = 2
+
+
+def check(folder: Path, force: bool) -> None:
+    """Refuses a folder that has pictures already."""
+    if folder.is_dir() and any(folder.glob("*.png")) and not force:
+        raise Misuse(f"{folder} has pictures: name another folder, or add --force")
 
 
 def write(study: Study, folder: Path) -> list[Path]:

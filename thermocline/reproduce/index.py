@@ -78,6 +78,18 @@ class Entry:
         """The paper's."""
         return self.saved.claims[0].stated if self.saved and self.saved.claims else ""
 
+    def to_json(self) -> dict[str, str | None]:
+        """One object."""
+        return {
+            "paper": self.paper,
+            "item": self.name,
+            "title": self.title,
+            "state": self.state,
+            "stated": self.stated,
+            "ours": self.ours,
+            "figure": str(self.picture) if self.picture else None,
+        }
+
 
 def entries(papers: Mapping[str, Paper], folder: Path) -> list[Entry]:
     """Every figure and table; `folder` is where reproduce-PAPER folders are looked for."""

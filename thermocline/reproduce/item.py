@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
     from thermocline.reproduce.study import Run, Study, Update
 
@@ -46,6 +47,19 @@ class Result:
     data: dict[str, Any]
     draw: Callable[["Figure"], None] | None = None
     size: tuple[float, float] = (10.0, 6.0)  # of the drawing, inches
+
+    def frame(self, table: int = 0) -> "DataFrame":
+        """One of the tables; a column of numbers has their unit in its name: `speed-up [%]`."""
+        from thermocline.reproduce import frame
+
+        return frame.of(self.tables[table])
+
+    def claims_frame(self) -> "DataFrame":
+        """A row for each statement of the paper: section, stated, ours, and whether it holds."""
+        from thermocline import frames
+
+        columns = dict.fromkeys(("section", "stated", "ours"), frames.TEXT)
+        return frames.of(map(vars, self.claims), {**columns, "holds": frames.YES})
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from thermocline import files, frames
+from thermocline.errors import BadFile
 from thermocline.frames import COUNT, MAYBE, TEXT
 from thermocline.planning.model import Plan
 from thermocline.run import report
 from thermocline.run.config import Setting
 from thermocline.run.report import Count, Open, RunReport
+from thermocline.validation import first_problem
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -78,6 +80,14 @@ class Run(Open):
         """Writes it, for `thermocline report`."""
         files.refuse_overwrite(Path(path), force)
         files.write_json(Path(path), self.model_dump(mode="json"))
+
+
+def load(path: Path) -> Run:
+    """Reads what `save` and `run -o` write."""
+    try:
+        return Run.model_validate_json(files.read_text(path, errors="replace"))
+    except ValidationError as error:
+        raise BadFile(path, f"not a run's summary: {first_problem(error)}") from error
 
 
 def of(plan: Plan, setting: Setting, reports: Sequence[RunReport], status: int) -> Run:
