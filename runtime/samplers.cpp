@@ -12,6 +12,7 @@ extern const Sampler bursts_sampler;
 #ifdef THERMOCLINE_SITE_HEAP
 extern const Sampler sample_sampler;
 extern const Sampler pages_sampler;
+extern const Sampler owners_sampler;
 #endif
 
 namespace {
@@ -21,7 +22,7 @@ const Sampler *const samplers[] = {
     &trace_sampler,  &bursts_sampler,
 #endif
 #ifdef THERMOCLINE_SITE_HEAP
-    &sample_sampler, &pages_sampler,
+    &sample_sampler, &pages_sampler,  &owners_sampler,
 #endif
     nullptr,
 };

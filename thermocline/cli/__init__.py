@@ -14,6 +14,7 @@ from thermocline.cli import (
     auto,
     doctor,
     export,
+    import_,
     machine,
     migrate,
     output,
@@ -47,6 +48,7 @@ app.command("doctor")(doctor.doctor)
 app.add_typer(machine.app, name="machine")
 app.command("sites")(sites.sites)
 app.command("profile", context_settings=_PASS_ON)(profile.profile)
+app.command("import")(import_.import_)
 app.command("plan")(plan.plan)
 app.command("export")(export.export)
 app.command("run", context_settings=_PASS_ON)(run.run)

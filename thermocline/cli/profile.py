@@ -134,6 +134,9 @@ def _next(profiles: "list[tuple[Path, Profile]]", machine: str) -> None:
     from thermocline.cli import output, sampled
 
     path, found = max(profiles, key=lambda pair: pair[1].traffic_bytes)
+    if found.method == "owners":
+        output.next_hint(f"perf script ... >samples.txt && thermocline import {path} samples.txt")
+        return
     if found.method == "none" or not sampled.counts_traffic(found):
         output.next_hint("a plan needs traffic: 'thermocline doctor' lists methods that measure it")
         return

@@ -90,4 +90,6 @@ def describe(found: "Profile") -> str:
 def _rate(event: "dict[str, Any]") -> str:
     if "period" in event:
         return f"one in {event['period']}"
+    if "samples_per_second" not in event:
+        return "one in so many, which changed"
     return f"up to {event.get('samples_per_second')} a second and processor"

@@ -9,10 +9,11 @@ from thermocline.methods.base import Method
 
 def registry() -> dict[str, Method]:
     """Name -> method, the best first: `auto` takes the first that the host can do."""
-    from thermocline.methods import bursts, mbi, none, pages, sample, trace
+    from thermocline.methods import bursts, mbi, none, owners, pages, sample, trace
 
     methods: tuple[Method, ...] = (
         sample.Sample(), bursts.Bursts(), trace.Trace(), mbi.Mbi(), pages.Pages(), none.Nothing(),
+        owners.Owners(),
     )  # fmt: skip
     return {method.name: method for method in methods}
 
