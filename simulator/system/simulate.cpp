@@ -1,5 +1,6 @@
 // Puts a machine together as configured and runs it.  The organisations that there are: one line
 // each in the table at the end.
+#include "simulator/memory/known_fields.h"
 #include "simulator/organisation/alloy.h"
 #include "simulator/organisation/cameo.h"
 #include "simulator/organisation/flat.h"
@@ -111,10 +112,16 @@ Json run(const SimulationConfig &config, const ReportProgress &progress) {
 constexpr struct {
     const char *name;
     Json (*run)(const SimulationConfig &, const ReportProgress &);
+    const char *options;
 } organisations[] = {
-    {"flat", run<Flat>},   {"memory-cache", run<MemoryCache>},
-    {"alloy", run<Alloy>}, {"cameo", run<Cameo>},
-    {"pom", run<Pom>},     {"silc-fm", run<SilcFm>},
+    {"flat", run<Flat>, ""},
+    {"memory-cache", run<MemoryCache>, "share lookup blocks"},
+    {"alloy", run<Alloy>, "row_bytes predictor"},
+    {"cameo", run<Cameo>, "prefetch predictor row_bytes entry_bytes split"},
+    {"pom", run<Pom>, "threshold cache_bytes"},
+    {"silc-fm", run<SilcFm>,
+     "ways threshold aging split metadata metadata_memory counters lookup locking history"
+     " predictor bypass plan sites"},
 };
 
 } // namespace
@@ -122,8 +129,11 @@ constexpr struct {
 Json simulate(const SimulationConfig &config, const ReportProgress &progress) {
     std::string known;
     for (const auto &each : organisations) {
-        if (config.organisation == each.name)
+        if (config.organisation == each.name) {
+            check_fields(config.system.organisation.options, "organisation", each.name,
+                         each.options);
             return each.run(config, progress);
+        }
         known += (known.empty() ? "" : ", ") + std::string(each.name);
     }
     throw ConfigError("no organisation '" + config.organisation + "': there are " + known);

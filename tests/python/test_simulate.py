@@ -238,6 +238,10 @@ def test_bad_configurations_name_the_field(tmp_path: Path) -> None:
         ("unheard", 1, "unheard is not known"),
         ("placement", {"name": "guided", "default_tier": 5}, "tier 5"),
         ("organisation", {"name": "round"}, "no organisation 'round'"),
+        ("organisation", {"name": "pom", "ways": 1}, "organisation.ways is not known: pom takes"),
+        ("organisation", {"name": "flat", "ways": 1}, "flat takes no options"),
+        ("placement", {"name": "hma", "epochs": 1}, "placement.epochs is not known: hma takes ep"),
+        ("placement", {"name": "first-touch", "tire": 1}, "placement.tire is not known"),
         ("memories", [{"name": "x"}], "x"),
     ):
         with pytest.raises(Exception, match=said):
