@@ -121,20 +121,16 @@ struct TestMachine {
 
 // Runs it; `look` sees the system and the memories before they are gone.
 template <template <class> class Organisation = Flat, class Look>
-void run(TestMachine machine, std::vector<std::vector<ListedReference>> threads, Look look) {
+void run_with(TestMachine machine, std::unique_ptr<PlacementPolicy> policy,
+              std::vector<FixedMemory> memories, std::vector<std::vector<ListedReference>> threads,
+              Look look) {
     machine.finish(threads.size());
     FramesConfig frames;
     frames.sockets = machine.config.sockets;
     frames.node_bytes = machine.node_bytes;
-    std::vector<FixedMemory> memories(
-        machine.node_bytes.size(),
-        FixedMemory(machine.memory_latency, machine.memory_gap, machine.queue));
     using Organised = Organisation<Router<FixedMemory>>;
     Organised::reserve(machine.config.organisation, frames.node_bytes);
-    Placement placement(
-        frames, make_policy(machine.policy,
-                            {machine.policy_config, machine.owners,
-                             uint32_t(machine.node_bytes.size()) / machine.config.sockets, 0}));
+    Placement placement(frames, std::move(policy));
     std::vector<ListSource> sources;
     std::vector<uint32_t> cores;
     for (auto &thread : threads) {
@@ -145,6 +141,16 @@ void run(TestMachine machine, std::vector<std::vector<ListedReference>> threads,
                                                          sources, cores);
     system.run([](uint64_t, Ps) {});
     look(system, memories, placement);
+}
+
+// The same with the machine's policy, and memories that are alike.
+template <template <class> class Organisation = Flat, class Look>
+void run(TestMachine machine, std::vector<std::vector<ListedReference>> threads, Look look) {
+    const uint32_t tiers = uint32_t(machine.node_bytes.size()) / machine.config.sockets;
+    auto policy = make_policy(machine.policy, {machine.policy_config, machine.owners, tiers, 0});
+    const FixedMemory memory(machine.memory_latency, machine.memory_gap, machine.queue);
+    const std::vector<FixedMemory> memories(machine.node_bytes.size(), memory);
+    run_with<Organisation>(machine, std::move(policy), memories, std::move(threads), look);
 }
 
 inline Ps time_of(const TestMachine &machine, std::vector<ListedReference> references) {

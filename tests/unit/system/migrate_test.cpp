@@ -1,66 +1,14 @@
 // Pages that migrate when they are touched: what a demand of a far page waits for, and that nothing
 // is lost whatever the policy, on whole machines with an oracle of each line's place.
-#include "check.h"
-#include "machine.h"
+#include "migrating.h"
 #include "simulator/placement/migrate.h"
-#include <map>
 #include <random>
-#include <set>
 
 using namespace thermocline;
 
 namespace {
 
 constexpr uint64_t region_pages = 512;
-
-struct Asked {
-    Ps at;
-    size_t number;
-    Demand demand;
-};
-std::vector<Asked> asked;
-template <class Router> class Recording : public Flat<Router> {
-  public:
-    using Flat<Router>::Flat;
-    void demand(const Demand &demand, Ps at) {
-        asked.push_back({at, asked.size(), demand});
-        Flat<Router>::demand(demand, at);
-    }
-};
-
-// Follows every line by what is copied; a demand must read near memory, where the line is by now.
-struct Oracle {
-    using Line = std::pair<uint64_t, uint64_t>; // page (its owner), line in it
-    std::map<std::pair<uint32_t, uint64_t>, std::pair<Line, uint64_t>> frames;
-    std::map<Line, uint64_t> written, on_way;
-    uint64_t reads = 0;
-
-    void see(const Demand &demand) {
-        const Line line = {demand.owner, demand.address / 64 % 64};
-        const std::pair<uint32_t, uint64_t> place = {demand.node, demand.address};
-        const bool copied = demand.purpose == Purpose::migration;
-        if (copied && !demand.write) {
-            const auto held = frames.try_emplace(place, line, 0).first;
-            on_way[line] = held->second.first == line ? held->second.second : 0;
-        } else if (copied) {
-            expect_true(on_way.count(line) == 1);
-            frames[place] = {line, on_way[line]};
-            on_way.erase(line);
-        } else if (demand.write) {
-            expect_true(on_way.count(line) == 0);
-            frames[place] = {line, ++written[line]};
-        } else {
-            if (demand.purpose == Purpose::demand)
-                expect_eq(demand.node, 0u);
-            const auto held = frames.try_emplace(place, line, 0).first;
-            if (written[line] > 0)
-                expect_true(held->second.first == line);
-            if (held->second.first == line)
-                expect_eq(held->second.second, written[line]);
-            reads++;
-        }
-    }
-};
 
 struct Outcome {
     MigrationStatistics migrations;
@@ -85,47 +33,19 @@ Outcome outcome(const nlohmann::json &config, uint64_t near_pages, Threads threa
                 bool check = true) {
     TestMachine machine;
     machine.node_bytes = {near_pages * page_bytes, 8192 * page_bytes};
-    machine.finish(threads.size());
-    FramesConfig frames;
-    frames.node_bytes = machine.node_bytes;
-    std::vector<FixedMemory> memories = {FixedMemory(60'000, 500), FixedMemory(180'000, 500)};
-    Placement placement(frames, make_policy("migrate", {config, {}, 2, 0}));
-    std::vector<ListSource> sources;
-    std::vector<uint32_t> cores;
-    for (auto &thread : threads) {
-        cores.push_back(uint32_t(cores.size()));
-        sources.emplace_back(std::move(thread));
-    }
+    Outcome made;
     asked.clear();
-    System<ListSource, Recording, FixedMemory> system(machine.config, placement, memories, sources,
-                                                      cores);
-    system.run([](uint64_t, Ps) {});
-    if (check) {
-        std::sort(asked.begin(), asked.end(), [](const Asked &a, const Asked &b) {
-            return a.at != b.at ? a.at < b.at : a.number < b.number;
-        });
-        Oracle oracle;
-        for (const Asked &each : asked)
-            oracle.see(each.demand);
-        expect_true(oracle.on_way.empty());
-        expect_lt(0u, oracle.reads);
-        std::set<std::pair<uint32_t, uint64_t>> places;
-        for (uint32_t tier : {0, 1})
-            for (const PageUse &use : placement.uses(tier)) {
-                const Placement::Where where = placement.look(use.page * page_bytes);
-                expect_true(!where.busy);
-                places.insert({where.place.node, where.place.address});
-            }
-        expect_eq(places.size(), placement.pages()); // none is lost, none is there twice
-        expect_le(placement.statistics().most[0], near_pages);
-    }
-    return {system.migrations(), placement.policy_statistics(), system.time()};
-}
-
-// Each page has an owner of its own, which is how the oracle knows it.
-ListedReference touch(uint64_t page, uint64_t line, bool write, uint32_t gap = 20) {
-    const uint64_t address = page * page_bytes + line * 64;
-    return write ? store(address, gap, {}, uint32_t(page)) : load(address, gap, {}, uint32_t(page));
+    run_with<Recording>(machine, make_policy("migrate", {config, {}, 2, 0}),
+                        {FixedMemory(60'000, 500), FixedMemory(180'000, 500)}, std::move(threads),
+                        [&](auto &system, auto &, const Placement &placement) {
+                            if (check) {
+                                expect_lt(0u, check_data(placement, true));
+                                expect_le(placement.statistics().most[0], near_pages);
+                            }
+                            made = {system.migrations(), placement.policy_statistics(),
+                                    system.time()};
+                        });
+    return made;
 }
 
 Threads anything(uint64_t seed, uint64_t pages, size_t count) {

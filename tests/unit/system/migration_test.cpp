@@ -1,9 +1,6 @@
 // Pages that migrate: the page table's rules, and on whole machines that data follow their page.
-#include "check.h"
-#include "machine.h"
-#include <map>
+#include "migrating.h"
 #include <random>
-#include <set>
 
 using namespace thermocline;
 
@@ -48,15 +45,6 @@ Placement table(std::vector<uint64_t> tier_pages, MigrationRules given = rules(1
     return Placement(frames, std::move(policy));
 }
 
-std::vector<PageUse> all_uses(const Placement &placement) {
-    std::vector<PageUse> all;
-    for (uint32_t tier = 0; tier < placement.frames().tiers(); tier++)
-        for (const PageUse &use : placement.uses(tier))
-            all.push_back(use);
-    expect_eq(all.size(), placement.pages());
-    return all;
-}
-
 // Any pages to any tiers; every other operation is two pages that change places.
 std::vector<Operation> anything(std::mt19937_64 &random, const Placement &placement, size_t count,
                                 uint32_t tiers) {
@@ -77,58 +65,6 @@ std::vector<Operation> anything(std::mt19937_64 &random, const Placement &placem
 
 // --- Data follow their page. ---
 
-// What an organisation was asked, with the owner as the page's name: each page of the traces below
-// has an owner of its own.
-struct Asked {
-    Ps at;
-    size_t number;
-    Demand demand;
-};
-std::vector<Asked> asked;
-template <class Router> class Recording : public Flat<Router> {
-  public:
-    using Flat<Router>::Flat;
-    void demand(const Demand &demand, Ps at) {
-        asked.push_back({at, asked.size(), demand});
-        Flat<Router>::demand(demand, at);
-    }
-};
-
-// Memory that knows what was written where.  A line is (page, line in it), with the count of its
-// writes as its contents.
-struct Shadow {
-    using Line = std::pair<uint64_t, uint64_t>;
-    std::map<std::pair<uint32_t, uint64_t>, std::pair<Line, uint64_t>> frames; // by place
-    std::map<Line, uint64_t> written, on_way;
-    uint64_t checked = 0;
-
-    void see(const Demand &demand) {
-        const Line line = {demand.owner, demand.address / 64 % 64};
-        const std::pair<uint32_t, uint64_t> place = {demand.node, demand.address};
-        const bool copied = demand.purpose == Purpose::migration;
-        if (!demand.write) {
-            const auto held = frames.try_emplace(place, line, 0).first;
-            if (copied) { // whatever is there, never used or of another page that was there
-                on_way[line] = held->second.first == line ? held->second.second : 0;
-                return;
-            }
-            // A line that was never written may be what the frame held before.
-            if (written[line] > 0)
-                expect_true(held->second.first == line);
-            if (held->second.first == line)
-                expect_eq(held->second.second, written[line]);
-            checked++;
-        } else if (copied) {
-            expect_true(on_way.count(line) == 1);
-            frames[place] = {line, on_way[line]};
-            on_way.erase(line);
-        } else {
-            expect_true(on_way.count(line) == 0); // a write while its page is copied is lost
-            frames[place] = {line, ++written[line]};
-        }
-    }
-};
-
 struct Outcome {
     MigrationStatistics migrations;
     uint64_t near = 0, far = 0; // bytes of migration: read and written
@@ -140,59 +76,36 @@ Outcome shaken(uint64_t seed, Scripted script, Machine machine, uint64_t pages, 
     std::vector<std::vector<ListedReference>> threads(2);
     for (size_t i = 0; i < count; i++) {
         const uint64_t page = random() % 3 ? random() % pages : random() % 4;
-        const uint64_t address = page * page_bytes + random() % 64 * 64;
-        ListedReference made = random() % 2 ? load(address, 20, {}, uint32_t(page))
-                                            : store(address, 20, {}, uint32_t(page));
-        threads[i % 2].push_back(made);
+        const uint64_t line = random() % 64;
+        threads[i % 2].push_back(touch(page, line, random() % 2 == 0));
     }
-    machine.finish(2);
-    FramesConfig frames;
-    frames.node_bytes = machine.node_bytes;
     std::vector<FixedMemory> memories;
     for (uint32_t tier = 0; tier < machine.node_bytes.size(); tier++)
         memories.emplace_back(60'000 * (tier + 1), 3'000 + 6'000 * tier, 9 + 10 * tier);
-    Placement placement(frames, std::make_unique<Scripted>(std::move(script)));
-    std::vector<ListSource> sources;
-    for (auto &thread : threads)
-        sources.emplace_back(thread);
+    Outcome outcome;
     asked.clear();
-    System<ListSource, Recording, FixedMemory> system(machine.config, placement, memories, sources,
-                                                      {0, 1});
-    system.run([](uint64_t, Ps) {});
-
-    std::sort(asked.begin(), asked.end(), [](const Asked &a, const Asked &b) {
-        return a.at != b.at ? a.at < b.at : a.number < b.number;
-    });
-    Shadow shadow;
-    for (const Asked &each : asked)
-        shadow.see(each.demand);
-    expect_true(shadow.on_way.empty());
-    expect_le(count / 4, shadow.checked);
-
-    Outcome outcome{system.migrations()};
-    uint64_t read = 0, wrote = 0, resident = 0;
-    for (uint32_t tier = 0; tier < machine.node_bytes.size(); tier++) {
-        uint64_t mine = 0;
-        for (const TierUse &use : system.router().use(tier)) {
-            read += use.read[unsigned(Purpose::migration)];
-            wrote += use.write[unsigned(Purpose::migration)];
-            mine +=
-                use.read[unsigned(Purpose::migration)] + use.write[unsigned(Purpose::migration)];
+    const auto look = [&](auto &system, auto &, const Placement &placement) {
+        expect_le(count / 4, check_data(placement, false));
+        outcome.migrations = system.migrations();
+        uint64_t read = 0, wrote = 0, resident = 0;
+        for (uint32_t tier = 0; tier < machine.node_bytes.size(); tier++) {
+            uint64_t mine = 0;
+            for (const TierUse &use : system.router().use(tier)) {
+                read += use.read[unsigned(Purpose::migration)];
+                wrote += use.write[unsigned(Purpose::migration)];
+                mine += use.read[unsigned(Purpose::migration)] +
+                        use.write[unsigned(Purpose::migration)];
+            }
+            (tier == 0 ? outcome.near : outcome.far) += mine;
+            expect_le(placement.statistics().pages[tier], machine.node_bytes[tier] / page_bytes);
+            resident += placement.statistics().pages[tier];
         }
-        (tier == 0 ? outcome.near : outcome.far) += mine;
-        expect_le(placement.statistics().pages[tier], machine.node_bytes[tier] / page_bytes);
-        resident += placement.statistics().pages[tier];
-    }
-    expect_eq(read, outcome.migrations.pages * page_bytes);
-    expect_eq(wrote, outcome.migrations.pages * page_bytes);
-    std::set<std::pair<uint32_t, uint64_t>> places;
-    for (const PageUse &use : all_uses(placement)) {
-        const Placement::Where where = placement.look(use.page * page_bytes);
-        expect_true(!where.busy);
-        places.insert({where.place.node, where.place.address});
-    }
-    expect_eq(places.size(), placement.pages());
-    expect_eq(resident, placement.pages());
+        expect_eq(read, outcome.migrations.pages * page_bytes);
+        expect_eq(wrote, outcome.migrations.pages * page_bytes);
+        expect_eq(resident, placement.pages());
+    };
+    run_with<Recording>(machine, std::make_unique<Scripted>(std::move(script)), memories, threads,
+                        look);
     return outcome;
 }
 
@@ -311,9 +224,6 @@ TEST(cores_stand_still_for_a_shootdown) {
         for (size_t i = 0; i < 4000; i++) // hits, but for two lines; 10 ns or 1 us apart
             list.push_back(load(i % 2 * 3 * page_bytes, far_ahead ? 3999 : 39));
         const auto time = [&](Ps shootdown) {
-            machine.finish(1);
-            FramesConfig frames;
-            frames.node_bytes = machine.node_bytes;
             auto policy = std::make_unique<Scripted>();
             policy->given = rules(5'000'000);
             policy->given.shootdown = shootdown;
@@ -323,16 +233,15 @@ TEST(cores_stand_still_for_a_shootdown) {
                     return {};
                 return std::vector<Operation>(1, Operation{{3, uint32_t(epoch % 2 ? 0 : 1)}});
             };
-            std::vector<FixedMemory> memories(2, FixedMemory(100'000, 0));
-            Placement placement(frames, std::move(policy));
-            std::vector<ListSource> sources;
-            sources.emplace_back(list);
-            System<ListSource, Flat, FixedMemory> system(machine.config, placement, memories,
-                                                         sources, {0});
-            system.run([](uint64_t, Ps) {});
-            expect_eq(system.migrations().operations, 2u);
-            expect_eq(system.migrations().paused, 2 * shootdown);
-            return system.time();
+            const std::vector<FixedMemory> memories(2, FixedMemory(100'000, 0));
+            Ps time = 0;
+            run_with(machine, std::move(policy), memories, {list},
+                     [&](auto &system, auto &, auto &) {
+                         expect_eq(system.migrations().operations, 2u);
+                         expect_eq(system.migrations().paused, 2 * shootdown);
+                         time = system.time();
+                     });
+            return time;
         };
         // What waits in the window (32 ns of it) retires meanwhile.
         const Ps longer = time(700'000) - time(0);
