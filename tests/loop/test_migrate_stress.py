@@ -38,7 +38,7 @@ def stressed(program: Path, words: list[str], more: int) -> dict[str, Any]:
 def test_no_page_is_lost_or_changed_under_stress(migrated: Path) -> None:
     numbers = random.Random(SECONDS)
     until = time.monotonic() + SECONDS
-    checked = 0
+    runs = checked = forks = 0
     for granularity in itertools.cycle(GRANULARITIES):
         near, more = numbers.randint(8, 40), numbers.randint(12, 32)  # MiB
         words = ["--near", f"{near}MiB", "--granularity", granularity]
@@ -47,6 +47,9 @@ def test_no_page_is_lost_or_changed_under_stress(migrated: Path) -> None:
         said = f"{words}, {more} MiB at a time: {process}"
         assert process["corrupt_pages"] == process["lost_pages"] == 0, said
         checked += process["checked_pages"]
+        forks += process["forks"]
+        runs += 1
         if time.monotonic() >= until:
             break
+    print(f"{runs} runs, {forks} forks, {checked} pages checked")
     assert checked > 0
