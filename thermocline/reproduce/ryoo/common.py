@@ -188,8 +188,12 @@ def without(study: MixStudy) -> tuple[str, ...]:
     missing = study.missing(5)
     if not missing:
         return ()
-    why = "; ".join(f"{name}: {each}" for name, each in missing.items())
-    return (f"without real programs that can't be had here: {why}",)
+    names = {why: [name for name in missing if missing[name] == why] for why in missing.values()}
+    found = "; ".join(f"{', '.join(those)}: {why}" for why, those in names.items())
+    return (
+        "without real programs that can't be had here (they need Debian's sources, and what"
+        f" 'sh scripts/bootstrap.sh real' installs): {found}",
+    )
 
 
 def bars(
