@@ -7,7 +7,7 @@ from pathlib import Path
 
 import kernel
 import pytest
-from guest import Guest, GuestError, Machine, Node
+from guest import Guest, Machine, Node, boot
 from initramfs import Initramfs
 from programs import ANNOTATED, BY_HAND, GUEST_DIRECTORY, Programs, prefix
 
@@ -46,11 +46,7 @@ class Guests:
             measuring = prefix() / "lib" / "thermocline" / "thermocline-measure"
             if measuring.exists():
                 files.add_elf(f"{GUEST_DIRECTORY}/thermocline-measure", measuring)
-            try:
-                guest = Guest(machine, kernel.fetch(), files, self._scratch)
-            except GuestError:
-                # Kernels patch their own code at boot, where QEMU 7.2 was seen to trip: once more.
-                guest = Guest(machine, kernel.fetch(), files, self._scratch)
+            guest = boot(machine, kernel.fetch(), files, self._scratch)
             self._running[machine] = guest
         return guest
 

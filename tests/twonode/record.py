@@ -16,7 +16,7 @@ from pathlib import Path
 
 import kernel
 from conftest import THREE_NODES, TWO_NODES
-from guest import Guest, Machine, Node
+from guest import Machine, Node, boot
 from initramfs import Initramfs
 
 LSTOPO = "/usr/bin/lstopo-no-graphics"
@@ -42,7 +42,7 @@ done
 def record(machine: Machine, directory: Path, scratch: Path) -> None:
     files = Initramfs()
     files.add_elf(LSTOPO, Path(LSTOPO))
-    with Guest(machine, kernel.fetch(), files, scratch) as guest:
+    with boot(machine, kernel.fetch(), files, scratch) as guest:
         # The guest's own name and addresses are no part of a topology.
         xml = guest.run(f"{LSTOPO} --no-io --of xml -").check()
         listing = guest.run(FILES).check()

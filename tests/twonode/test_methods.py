@@ -12,7 +12,7 @@ from pathlib import Path
 import kernel
 import pytest
 from conftest import TWO_NODES
-from guest import Guest, GuestError
+from guest import Guest, boot
 from initramfs import Initramfs
 from programs import GUEST_DIRECTORY, Program, Programs, prefix
 
@@ -45,11 +45,7 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     for program in WITH_RUNTIME:
         programs.built(program.name)
     programs.add_to(files)
-    try:
-        running = Guest(TWO_NODES, kernel.fetch(), files, scratch)
-    except GuestError:  # as in conftest.py
-        running = Guest(TWO_NODES, kernel.fetch(), files, scratch)
-    with running:
+    with boot(TWO_NODES, kernel.fetch(), files, scratch) as running:
         yield running
 
 

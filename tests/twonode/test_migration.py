@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import kernel
 import pytest
 from conftest import TWO_NODES
-from guest import Guest, GuestError
+from guest import Guest, boot
 from initramfs import Initramfs
 from programs import GUEST_DIRECTORY, REPOSITORY, Program, Programs, prefix
 
@@ -57,11 +57,7 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     programs = Programs(scratch, BELOW)
     programs.add_to(files)
     files.add_elf(ENGINE, prefix() / "lib" / "thermocline" / "libthermocline-migrate.so")
-    try:
-        running = Guest(TWO_NODES, kernel.fetch(), files, scratch)
-    except GuestError:  # as in conftest.py
-        running = Guest(TWO_NODES, kernel.fetch(), files, scratch)
-    with running:
+    with boot(TWO_NODES, kernel.fetch(), files, scratch) as running:
         running.write(CONFIGURATION, plan_of(programs))
         yield running
 
