@@ -8,6 +8,7 @@
 #              stress, for THERMOCLINE_STRESS_SECONDS (20)
 #   test-real  ImageMagick, hypre, hpcc and sqlite3 from Debian's sources
 #   bench      the measurements of docs/measurements.md
+#   docs       the documentation as a site, in build/site
 #   lint       clang-format, clang-tidy on what changed, ruff, mypy
 #   sanitize   the native tests under ASan + UBSan, and under TSan
 #   fuzz       the fuzz targets, FUZZ_SECONDS (60) each
@@ -28,7 +29,7 @@ CMAKE = cmake -G Ninja -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-
   $(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 
 .DEFAULT_GOAL = build
-.PHONY: build native commands demo test $(SUITES:%=test-%) test-slow test-real bench lint sanitize fuzz \
+.PHONY: build native commands demo test $(SUITES:%=test-%) test-slow test-real bench docs lint sanitize fuzz \
   install clean help
 
 help:
@@ -82,6 +83,9 @@ test-real: build $(BUILD)/.packages-real
 
 bench: build $(BUILD)/.packages-test
 	@$(MAKE) --no-print-directory -C bench PYTHON=$(abspath $(PYTHON)) BUILD=$(abspath $(BUILD))
+
+docs: $(VENV)/.installed
+	@$(PYTHON) scripts/docs_site.py $(BUILD)/site
 
 lint: build $(BUILD)/.packages-lint
 	@$(PYTHON) scripts/lint.py
