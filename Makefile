@@ -3,7 +3,7 @@
 #   build      installs what is missing, builds into build/, links the commands into .venv/bin
 #   demo       two workloads through the whole loop, in a few minutes
 #   test       every suite; test-unit, test-property, test-lit, test-wrapper, test-python,
-#              test-workloads, test-browser, test-loop, test-twonode run one
+#              test-workloads, test-browser, test-loop, test-docs, test-twonode run one
 #   test-slow  page migration below programs that are all over their data: minutes; and under
 #              stress, for THERMOCLINE_STRESS_SECONDS (20)
 #   test-real  ImageMagick, hypre, hpcc and sqlite3 from Debian's sources
@@ -23,7 +23,7 @@ FUZZ_SECONDS ?= 60
 PYTHON = $(VENV)/bin/python
 NATIVE = clang clang++ flang
 LINKS = $(NATIVE:%=$(VENV)/bin/thermocline-%)
-SUITES = unit property lit wrapper python workloads browser loop twonode
+SUITES = unit property lit wrapper python workloads browser loop docs twonode
 
 CMAKE = cmake -G Ninja -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
   $(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)

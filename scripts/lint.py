@@ -61,6 +61,7 @@ def main() -> int:
             for part in (
                 "scripts",
                 "tests/browser",
+                "tests/docs",
                 "tests/loop",
                 "tests/scripts",
                 "tests/workloads",

@@ -43,6 +43,7 @@ SUITES: dict[str, list[str]] = {
     "workloads": [*PYTEST, *TWICE, "tests/workloads"],
     "browser": [*PYTEST, *TWICE, "tests/browser"],
     "loop": [*PYTEST, *TWICE, "tests/loop"],
+    "docs": [*PYTEST, *TWICE, "tests/docs"],
     "twonode": [*PYTEST, *TWICE, "tests/twonode"],
 }
 

@@ -72,6 +72,11 @@ def test_a_machine_whose_speed_is_unknown() -> None:
     assert planner.tier_of("hot") == 0
 
 
+def test_one_kind_of_memory_leaves_nothing_to_move() -> None:
+    planner = Replanner(KNL.model_copy(update={"tier": KNL.tier[:1]}), 20 * MIB, {}, 0)
+    assert [planner.observe(1.0, sites(hot=40, cold=1)) for _ in range(3)] == [None] * 3
+
+
 @settings(max_examples=60)
 @given(
     st.lists(

@@ -211,7 +211,8 @@ class _Problem:
             raise _NoRoom
         parts = np.clip(answer.x[:-1].reshape(count, others), 0.0, 1.0)
         rest = np.clip(1.0 - parts.sum(axis=1, keepdims=True), 0.0, 1.0)
-        bound = answer.mip_dual_bound if whole else answer.fun
+        # With one tier there is nothing to decide, and no search that had a bound.
+        bound = answer.mip_dual_bound if whole and others else answer.fun
         return np.hstack([parts, rest]), float(bound)
 
     def rounded(self, parts: Floats) -> Floats:
