@@ -24,6 +24,7 @@ from thermocline.api.guidance import (
     run_bound,
     run_online,
 )
+from thermocline.api.live import top
 from thermocline.api.machines import (
     calibrate,
     detect,
@@ -38,6 +39,7 @@ from thermocline.api.machines import (
 from thermocline.api.papers import reproduce, reproduce_all, reproductions
 from thermocline.api.programs import (
     export_trace,
+    import_samples,
     import_trace,
     load_profile,
     load_trace,
@@ -62,6 +64,7 @@ __all__ = [
     "doctor",
     "export",
     "export_trace",
+    "import_samples",
     "import_trace",
     "load_plan",
     "load_profile",
@@ -87,6 +90,7 @@ __all__ = [
     "simulate",
     "sites",
     "sites_sweep",
+    "top",
     "trace",
     "trace_processes",
     "translation",

@@ -91,6 +91,19 @@ def test_online(folder: Path) -> None:
     assert done.frame()["bytes"].dtype == "int64"
 
 
+def test_top(folder: Path) -> None:
+    looks = list(tc.top(["./two"], machine=KNL, method="trace", interval=0.2))
+    last = looks[-1]
+    assert set(last["program"]) == {"two"}
+    traffic = last.set_index("key")["traffic_bytes"]
+    hot, cold = (traffic[traffic.index.str.contains(place)].item() for place in (":42", ":20"))
+    assert hot > 3 * cold > 0
+    assert looks[0].dtypes.equals(last.dtypes)
+    following = tc.top(["sleep", "100"], machine=KNL, method="trace", interval=0.1)
+    assert next(following).empty
+    following.close()  # and so ends the command
+
+
 def test_migration(folder: Path) -> None:
     try:
         done = tc.migrate(["./two"], "8MiB", granularity="64K")

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from thermocline.cli import app
 from thermocline.planning import model as plans
 from thermocline.run import binding
 
-from .conftest import profile_table, site
+from .conftest import ROOT, profile_table, site
 from .test_cli import PROGRAM
 
 KNL = "knl-7230"
@@ -95,16 +96,19 @@ def test_help_does_not_load_pandas() -> None:
 
 
 def test_every_command_has_its_function() -> None:
-    """`import` and `top` are the command line's alone, as docs/python.md says."""
     names = {command.name for command in app.registered_commands}
     names |= {group.name for group in app.registered_groups}
     ours = {
         "doctor": tc.doctor, "machine": tc.machine, "sites": tc.sites, "profile": tc.profile,
         "plan": tc.plan, "export": tc.export, "run": tc.run, "trace": tc.trace,
         "simulate": tc.simulate, "migrate": tc.migrate, "translation": tc.translation,
-        "report": tc.report, "reproduce": tc.reproduce, "auto": tc.auto,
+        "report": tc.report, "reproduce": tc.reproduce, "auto": tc.auto, "top": tc.top,
+        "import": tc.import_samples,
     }  # fmt: skip
-    assert names - ours.keys() <= {"top", "import"}
+    assert names == ours.keys()
+    page = (ROOT / "docs" / "python.md").read_text()
+    told = {"__version__", *re.findall(r"\w+", page)}
+    assert set(tc.__all__) <= told
 
 
 def test_machines() -> None:
@@ -314,6 +318,7 @@ def test_doctor_and_the_index_of_the_papers(tmp_path: Path) -> None:
         (lambda: tc.simulate(machine=KNL), "give traces"),
         (lambda: tc.report([]), "name the page"),
         (lambda: tc.reproduce("ryoo", "fig99.9"), "there are"),
+        (lambda: next(tc.top()), "a command or a pid"),
         (lambda: tc.migrate(["true"], 4096), "less than 4 chunks"),
     ],
 )

@@ -136,6 +136,15 @@ def test_a_reproduced_items_numbers() -> None:
     assert result.claims_frame()["holds"].tolist() == [True]
 
 
+def test_samples_want_a_profile_that_knows_owners() -> None:
+    Path("a.profile").write_text(json.dumps(profile_table([site(RANDOM, 64, 4096)])))
+    Path("samples.txt").write_text("")
+    with pytest.raises(tc.ThermoclineError, match="owners"):
+        tc.import_samples("a.profile", "samples.txt", "b.profile")
+    with pytest.raises(tc.Misuse, match="--force"):
+        tc.import_samples("a.profile", "samples.txt", "a.profile")
+
+
 def test_what_translation_cost() -> None:
     measured = Measured(EVENTS[0], False, parse(EVENTS[0], SKYLAKE), 0)
     frame = measured.frame(penalty=10)

@@ -130,6 +130,21 @@ def profile_processes(
     return [found for _, found in made.profiles]
 
 
+def import_samples(
+    profile: AnyPath, samples: AnyPath, output: AnyPath, *, force: bool = False
+) -> "Profile":
+    """Fills a profile of method `owners` with what `perf script` printed of the same run.
+
+    The filled profile is written to `output` (docs/perf-script.md).
+    """
+    from thermocline import files
+    from thermocline.profiles import imported
+
+    files.refuse_overwrite(Path(output), force)
+    imported.fill(Path(profile), Path(samples), Path(output))
+    return load_profile(output)
+
+
 def load_profile(path: AnyPath) -> "Profile":
     """Reads a profile."""
     from thermocline.profiles import model

@@ -121,22 +121,15 @@ def _run(
 ) -> int:
     """The command's exit status; 143 if it was ended because somebody left."""
     from thermocline.live.follower import Follower
+    from thermocline.live.started import configured
     from thermocline.machine import store
     from thermocline.methods import online
-    from thermocline.methods.base import Request
-    from thermocline.run import config, launch
+    from thermocline.run import launch
     from thermocline.run.preload import context_of
 
     context = context_of(*preloaded, plan.preload_context if plan else None)
     measure = online.choose(method, preloaded[0], "top")
-    with tempfile.TemporaryDirectory(prefix="thermocline-top-") as name:
-        scratch = Path(name)
-        prefix = scratch / "run"
-        known = store.find(machine)
-        request = Request(command, prefix, known, scratch, context=context)
-        file = scratch / "config"
-        text = config.for_profile(prefix, known, measure.directives(request), context)
-        file.write_text(text, encoding="utf-8")
+    with configured(command, store.find(machine), measure, context) as (prefix, file):
         return _beside(
             lambda printed: launch.start(command, file, context, printed),
             lambda _, alive: shown.watch(Follower(prefix, plan), alive),
@@ -237,17 +230,7 @@ def _emit(seen: "list[ProcessNow]", running: bool, shown: Shown) -> None:
                 "seconds": process.seconds,
                 "tiers": tiers(process),
                 "moved_bytes": process.moved_bytes,
-                "sites": [
-                    {
-                        "key": site.key,
-                        "resident_bytes": site.resident_bytes,
-                        "read_bytes_per_second": site.read_rate,
-                        "write_bytes_per_second": site.write_rate,
-                        "traffic_bytes": site.total_bytes,
-                        "tier": site.tier,
-                    }
-                    for site in process.sorted(shown.sort)
-                ],
+                "sites": [site.to_json() for site in process.sorted(shown.sort)],
             }
             for process in seen
         ],

@@ -7,7 +7,9 @@ hundredth of the time; two of them in turn give each site's rates.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from thermocline import frames
 from thermocline.errors import BadFile, Misuse, ThermoclineError
 from thermocline.files import read_text
 from thermocline.planning.model import Plan
@@ -16,6 +18,20 @@ from thermocline.profiles.model import Profile
 from thermocline.run.launch import CONFIG_VARIABLE
 from thermocline.run.online import intervals
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS = {
+    "pid": frames.COUNT,
+    "program": frames.TEXT,
+    "seconds": frames.NUMBER,
+    "key": frames.TEXT,
+    "resident_bytes": frames.COUNT,
+    "read_bytes_per_second": frames.NUMBER,
+    "write_bytes_per_second": frames.NUMBER,
+    "traffic_bytes": frames.COUNT,
+    "tier": frames.MAYBE,  # as planned; missing without a plan
+}
 SORTS = ("traffic", "bytes", "hotness", "total", "site")
 
 
@@ -39,6 +55,17 @@ class SiteNow:
     def hotness(self) -> float:
         """Of each byte, a second."""
         return self.rate / self.resident_bytes if self.resident_bytes else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """One object."""
+        return {
+            "key": self.key,
+            "resident_bytes": self.resident_bytes,
+            "read_bytes_per_second": self.read_rate,
+            "write_bytes_per_second": self.write_rate,
+            "traffic_bytes": self.total_bytes,
+            "tier": self.tier,
+        }
 
 
 @dataclass(frozen=True)
@@ -67,6 +94,18 @@ class ProcessNow:
             return sorted(self.sites, key=lambda site: site.key)
         value = {"bytes": "resident_bytes", "total": "total_bytes", "traffic": "rate"}.get(by, by)
         return sorted(self.sites, key=lambda site: (-getattr(site, value), site.key))
+
+
+def frame(seen: Sequence[ProcessNow]) -> "DataFrame":
+    """A row for each site of each process; `seconds` since the process began."""
+    return frames.of(
+        (
+            {"pid": at.pid, "program": at.program, "seconds": at.seconds, **site.to_json()}
+            for at in seen
+            for site in at.sorted("traffic")
+        ),
+        COLUMNS,
+    )
 
 
 class Follower:
