@@ -64,11 +64,10 @@ template <class Memory> class Router {
             later_.pop_back();
             const uint32_t memory = nodes_[under_[request].send.node].memory;
             const Request offered = made(request);
-            const uint32_t queue = memories_[memory].queue(offered);
-            if (held_[memory][queue].empty() && offer(memory, offered, request, now))
+            if (!waits_behind(memory, offered) && offer(memory, offered, request, now))
                 changed(memory);
             else
-                hold(memory, queue, request);
+                hold(memory, memories_[memory].queue(offered), request);
         }
     }
 
@@ -149,6 +148,9 @@ template <class Memory> class Router {
             full_[memory].push_back(queue);
         held.requests.push_back(request);
         waiting_++;
+    }
+    bool waits_behind(uint32_t memory, const Request &request) const {
+        return holds(memory) && !held_[memory][memories_[memory].queue(request)].empty();
     }
     Request made(uint32_t index) const {
         const Send &send = under_[index].send;
