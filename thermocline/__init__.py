@@ -38,18 +38,14 @@ from thermocline.api.machines import (
 )
 from thermocline.api.papers import reproduce, reproduce_all, reproductions
 from thermocline.api.programs import (
-    export_trace,
     import_samples,
-    import_trace,
     load_profile,
-    load_trace,
     profile,
     profile_processes,
     sites,
     sites_sweep,
-    trace,
-    trace_processes,
 )
+from thermocline.api.traces import export_trace, import_trace, load_trace, trace, trace_processes
 from thermocline.errors import Misuse, ThermoclineError
 from thermocline.version import __version__
 
