@@ -14,8 +14,7 @@
 #define THERMOCLINE_KIND thermocline_kind(__FILE__, __LINE__)
 
 /* Whether one path ends with the other, at a slash; folded at -O2. */
-static inline int thermocline_ends(const char *path, const char *end)
-{
+static inline int thermocline_ends(const char *path, const char *end) {
     unsigned long p = __builtin_strlen(path), e = __builtin_strlen(end);
     if (p < e) {
         const char *shorter = path;
@@ -25,8 +24,7 @@ static inline int thermocline_ends(const char *path, const char *end)
     return !__builtin_strcmp(path + p - e, end) && (p == e || path[p - e - 1] == '/');
 }
 
-static inline memkind_t thermocline_kind(const char *file, int line)
-{
+static inline memkind_t thermocline_kind(const char *file, int line) {
     if (file[0] == '.' && file[1] == '/')
         file += 2;
     if (line == 212 && thermocline_ends(file, "src/lulesh.cc"))
