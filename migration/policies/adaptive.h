@@ -1,139 +1,234 @@
-// Ours: a granularity for each 2 MiB of the address space, by what a useful page costs.
+// Ours: a granularity for each 2 MiB of the address space (a region), by what a useful page costs.
 //
-// For each region it keeps how much of a 64 KiB block, and of the 2 MiB, is used between moving in
-// and moving out: from the chunks that fault while it moves by 4 or 64 KiB, from the pages that
-// were not accessed when a chunk leaves.  A region that has no past takes the mean of the others.
-// What leaves after the region's first chunk, before another one comes, teaches nothing: it was
-// counted with the first.
-// The cost of moving in and out is measured, for each granularity.  A chunk's cost is shared by
-// the pages in it that will be used; each of the others takes the place of a page that will have
-// to come again with the probability that pages do come again, measured as well.  Both means
-// forget: half of what is known is the last observation, so that a change of phase shows at once.
+// Moving in.  A chunk's measured cost, in and out, is shared by the pages in it that will be used;
+// each of the others takes the place of a page that has to come again with some probability.  How
+// much of a block and of the region is used is known from its last stay: from the faults, where
+// small chunks came, and from the pages that were not accessed, where large ones did.  A region
+// without a past is taken to be as the last ones were, and one whose blocks fault one after the
+// other as a stream that goes on to its end.  What rests on such a guess is a bet, of which few are
+// out at a time until they turn out well (bets.h).
+//
+// Moving out.  What came together leaves together.  When several blocks of a region have left and
+// none was asked for again, the rest is as cold and leaves at once; unless regions that left so
+// were soon wanted back.
+//
+// Half of what is known is the last observation, so that a change of phase shows at once.
 #pragma once
+#include "migration/policies/bets.h"
+#include "migration/policies/costs.h"
 #include "migration/policies/policy.h"
 #include "migration/policies/region_map.h"
+#include "migration/policies/stay.h"
 
 namespace thermocline::migration {
 
+// Fitted to Table 6.2's programs in the simulator (`thermocline reproduce ryoo granularity`, which
+// also tells what thresholds fitted without a program do to it).
+struct AdaptiveRules {
+    uint32_t run = 4;   // blocks that fault in a row make a stream
+    uint32_t gone = 4;  // blocks that left make a cold region
+    double again = 0.5; // the probability that a page whose place was taken has to come again
+};
+
 class Adaptive final : public Policy {
   public:
+    explicit Adaptive(AdaptiveRules rules = {}) : rules_(rules) {}
+
     Granularity move_in(uint64_t address) override {
-        Region &region = known(address);
-        if (region.left) { // it was near before
-            region.left = false;
-            returned_ += (1 - returned_) / 64;
-        } else {
-            returned_ -= returned_ / 64;
-        }
-        const uint32_t page = uint32_t(address >> 12 & 511);
-        region.seen[page / 64] |= uint64_t(1) << (page & 63);
-        return region.granularity = cheapest(region);
+        look_at_bets();
+        Region &region = regions_.get(address >> 21);
+        if (is_cold(region)) // so it was said, or would have been
+            hasty_ += ((pages_out_ - region.left_at < soon) - hasty_) / 4;
+        region.gone = 0;
+        if (region.stay.over)
+            region.stay = {};
+        region.stay.touch(address);
+        region.run.follow(block_in_region(address));
+        return region.granularity = choose(region);
     }
 
     Granularity move_out(uint64_t victim, const Near &near) override {
-        Region &region = known(victim);
-        const Granularity moved = region.granularity;
-        const double used = 1 - near.not_accessed(victim, moved);
-        const Seen seen = seen_in(region);
-        if (moved == Granularity::region) {
-            learn(region.block, block_, used, region.learned);
-            learn(region.region, region_, used, region.learned);
-        } else if (seen.blocks > 0) {
-            const bool by_blocks = moved == Granularity::block;
-            learn(region.block, block_, by_blocks ? used : seen.in_blocks(), region.learned);
-            learn(region.region, region_, by_blocks ? seen.of_blocks() * used : seen.of_pages(),
-                  region.learned);
-        } else {
-            return leave(region);
+        near_ = &near;
+        Region &region = regions_.get(victim >> 21);
+        region.gone |= uint32_t(1) << block_in_region(victim);
+        region.left_at = pages_out_;
+        const Granularity granularity = leaving(region, victim);
+        settle_bets(region, victim, granularity, near);
+        if (!region.stay.over && region.stay.came(victim))
+            learn_from_stay(region, victim, near);
+        region.stay.whole &= ~(uint32_t(1) << block_in_region(victim));
+        if (granularity == Granularity::region) {
+            region.stay.whole = 0;
+            region.stay.all = false;
         }
-        region.learned = true;
-        return leave(region);
+        return granularity;
     }
 
     Granularity current(uint64_t address) const override {
-        const Region *region = regions_.find(address >> 21);
-        return region ? region->granularity : Granularity::page;
+        const Region *const region = regions_.find(address >> 21);
+        return region ? leaving(*region, address) : cheapest({block_, region_});
     }
 
     void moved(const Move &move) override {
-        Cost &cost = costs_[unsigned(move.granularity)][move.in];
-        // Of a whole chunk: the call's part is that of a page.
-        const double whole = pages_of(move.granularity);
-        const double call = double(costs_[0][move.in].ns);
-        const double ns = double(move.ns);
-        const double full =
-            move.pages >= whole || ns < call ? ns : call + (ns - call) * whole / move.pages;
-        cost.ns += (full - cost.ns) / (cost.measured ? 16 : 1);
-        cost.measured = true;
+        costs_.measure(move);
+        if (!move.in) {
+            pages_out_ += move.pages;
+            return;
+        }
+        Region &region = regions_.get(move.address >> 21);
+        region.came = true;
+        region.came_at = pages_in_ += move.pages;
+        // Where half of the chunk was near already, that tells nothing of this move.
+        if (move.granularity == Granularity::page || move.pages * 2 < pages_of(move.granularity))
+            return;
+        const bool block = move.granularity == Granularity::block;
+        if (block)
+            region.stay.whole |= uint32_t(1) << block_in_region(move.address);
+        else
+            region.stay.all = true;
+        if (region.bet)
+            (block ? block_bets_ : region_bets_).place(move.address);
+        region.bet = false;
     }
 
   private:
     struct Region {
-        uint64_t seen[8];    // pages that were touched since the last chunk left
-        float block, region; // shares used
-        Granularity granularity;
-        bool known, left, learned;
+        Stay stay;
+        Run run;
+        uint32_t gone;             // blocks that left since the last fault
+        uint32_t left_at, came_at; // in pages that all regions moved
+        float block, region;       // shares used; 0: not known
+        Granularity granularity;   // of the last move in
+        bool came, bet;
     };
-    struct Cost {
-        double ns;
-        bool measured = false;
+    struct Shares {
+        double block, region;
     };
 
-    Region &known(uint64_t address) {
-        Region &region = regions_.get(address >> 21);
-        if (!region.known) {
-            region.known = true;
-            region.granularity = cheapest(region); // of its leaving, if it never came
+    // What the region itself has shown.
+    static Shares known(const Region &region) {
+        const Stay &stay = region.stay;
+        const double here = stay.over ? 0 : stay.used_of_blocks();
+        const double block = larger(region.block, here);
+        const double touched = stay.over ? 0 : stay.blocks() / 32; // a lower bound
+        return {block, larger(region.region, touched * (here > 0 ? here : block))};
+    }
+    Shares hoped(const Region &region) const {
+        Shares shares = known(region);
+        if (region.block == 0)
+            shares.block = larger(shares.block, block_);
+        if (region.region == 0)
+            shares.region = larger(shares.region, region_);
+        if (region.run.length >= rules_.run)
+            shares.region = larger(shares.region, shares.block * region.run.reach() / 32);
+        return shares;
+    }
+
+    Granularity choose(Region &region) {
+        const Granularity sure = cheapest(known(region));
+        Shares shares = hoped(region);
+        Granularity hope = cheapest(shares);
+        if (hope == Granularity::region && hope > sure && !region_bets_.open()) {
+            shares.region = 0;
+            hope = cheapest(shares);
         }
-        return region;
-    }
-    Granularity leave(Region &region) {
-        for (uint64_t &word : region.seen)
-            word = 0;
-        region.left = true;
-        return region.granularity;
+        if (hope == Granularity::block && hope > sure && !block_bets_.open())
+            hope = sure;
+        region.bet = hope > sure;
+        return region.bet ? hope : sure;
     }
 
-    // Touches that faulted: by 64 KiB, one for all of a block.
-    struct Seen {
-        double pages, blocks;
-        double in_blocks() const { return blocks > 0 ? pages / (16 * blocks) : 0; }
-        double of_pages() const { return pages / 512; }
-        double of_blocks() const { return blocks / 32; }
-    };
-    static Seen seen_in(const Region &region) {
-        Seen seen = {0, 0};
-        for (uint64_t word : region.seen) {
-            seen.pages += __builtin_popcountll(word);
-            for (unsigned block = 0; block < 4; block++)
-                seen.blocks += (word >> 16 * block & 0xffff) != 0;
-        }
-        return seen;
+    bool is_cold(const Region &region) const {
+        return uint32_t(__builtin_popcount(region.gone)) >= rules_.gone;
+    }
+    Granularity leaving(const Region &region, uint64_t victim) const {
+        const bool in_use = region.came && pages_in_ - region.came_at < soon;
+        if (region.stay.all || (is_cold(region) && !in_use && hasty_ < 0.5))
+            return Granularity::region;
+        if (region.stay.came_whole(victim))
+            return Granularity::block;
+        return region.came ? region.granularity : cheapest(hoped(region));
     }
 
-    // A stay of a region: its first one is all that is known of it.
-    static void learn(float &mine, double &mean, double used, bool before) {
-        mine += float((used - mine) / (before ? 2 : 1));
+    static double used(const Near &near, uint64_t address, Granularity granularity) {
+        return 1 - near.not_accessed(address, granularity);
+    }
+    Bets::Verdict verdict(const Region &region, double share, Granularity granularity) const {
+        const bool block = granularity == Granularity::block;
+        const Shares shares = {block ? share : hoped(region).block, block ? 0 : share};
+        return cheapest(shares) == granularity ? Bets::Verdict::used : Bets::Verdict::unused;
+    }
+
+    // Those that are used already turned out well; of the others nothing is known yet.
+    void look_at_bets() {
+        if (!near_) // nothing has left yet
+            return;
+        block_bets_.each([&](uint64_t at) {
+            const double share = used(*near_, at, Granularity::block);
+            if (share < confirmed)
+                return Bets::Verdict::open;
+            learn(regions_.get(at >> 21).block, block_, share);
+            return Bets::Verdict::used;
+        });
+        region_bets_.next([&](uint64_t at) {
+            Region &region = regions_.get(at >> 21);
+            const double share = used(*near_, at, Granularity::region);
+            if (verdict(region, share, Granularity::region) == Bets::Verdict::unused)
+                return Bets::Verdict::open;
+            learn(region.region, region_, share);
+            return Bets::Verdict::used;
+        });
+    }
+    // Those that leave, or lose a part.
+    void settle_bets(Region &region, uint64_t victim, Granularity leaving, const Near &near) {
+        const unsigned shift =
+            shift_of(leaving == Granularity::region ? leaving : Granularity::block);
+        block_bets_.each([&](uint64_t at) {
+            if (at >> shift != victim >> shift)
+                return Bets::Verdict::open;
+            const double share = used(near, at, Granularity::block);
+            if (at >> 16 != victim >> 16) // the victim's is part of what the stay teaches
+                learn(region.block, block_, share);
+            return verdict(region, share, Granularity::block);
+        });
+        region_bets_.each([&](uint64_t at) {
+            if (at >> 21 != victim >> 21)
+                return Bets::Verdict::open;
+            return verdict(region, used(near, at, Granularity::region), Granularity::region);
+        });
+    }
+
+    void learn_from_stay(Region &region, uint64_t victim, const Near &near) {
+        Stay &stay = region.stay;
+        const double in_blocks = stay.came_whole(victim) && !stay.all
+                                     ? used(near, victim, Granularity::block)
+                                     : stay.used_of_blocks();
+        if (in_blocks > 0)
+            learn(region.block, block_, in_blocks);
+        if (stay.all)
+            learn(region.region, region_, used(near, victim, Granularity::region));
+        else
+            learn(region.region, region_, in_blocks * stay.blocks() / 32);
+        stay.over = true;
+    }
+    // The first that is seen of a region is all that is known of it.
+    static void learn(float &mine, double &mean, double used) {
+        used = larger(used, 1.0 / 512);
+        mine += float((used - mine) / (mine > 0 ? 2 : 1));
         mean += (used - mean) / 4;
     }
 
-    Granularity cheapest(const Region &region) const {
-        // What this stay has shown already is a lower bound.
-        const Seen seen = seen_in(region);
-        const bool by_blocks = region.granularity == Granularity::block;
-        const double block = larger(region.learned ? region.block : block_, seen.in_blocks());
-        const double whole = larger(region.learned ? region.region : region_,
-                                    by_blocks ? seen.of_blocks() * block : seen.of_pages());
-        const double page_in = costs_[0][1].ns;
+    // For a page that is used.
+    Granularity cheapest(const Shares &shares) const {
+        const double displaced = rules_.again * costs_.of(0, true);
         double best = 0;
         Granularity choice = Granularity::page;
         for (unsigned g = 0; g < granularities; g++) {
             const double pages = pages_of(Granularity(g));
-            const double share = g == 0 ? 1 : g == 1 ? block : whole;
+            const double share = g == 0 ? 1 : g == 1 ? shares.block : shares.region;
             const double useful = larger(1, share * pages);
-            const double wasted = pages - useful;
-            const double cost =
-                (cost_of(g, 0) + cost_of(g, 1) + wasted * returned_ * page_in) / useful;
+            const double moves = costs_.of(g, false) + costs_.of(g, true);
+            const double cost = (moves + (pages - useful) * displaced) / useful;
             if (g == 0 || cost < best) {
                 best = cost;
                 choice = Granularity(g);
@@ -141,23 +236,19 @@ class Adaptive final : public Policy {
         }
         return choice;
     }
-
-    // Until 2 MiB is measured, half of what 32 blocks cost, so that it is tried where all of a
-    // region is used: the first one that moves tells.
-    double cost_of(unsigned granularity, unsigned in) const {
-        if (granularity < 2 || costs_[2][in].measured || !costs_[1][in].measured)
-            return costs_[granularity][in].ns;
-        return 16 * costs_[1][in].ns;
-    }
-
     static double larger(double a, double b) { return a > b ? a : b; }
 
+    static constexpr double confirmed = 0.5; // of a block's pages
+    static constexpr uint32_t soon = 1024;   // pages: two regions
+
+    const AdaptiveRules rules_;
     RegionMap<Region> regions_;
-    double block_ = 0.5, region_ = 0.25; // means over regions; before any: nothing speaks for 2 MiB
-    double returned_ = 0.5;
-    // [granularity][in], ns; until measured, those of a copying handler on the development
-    // machine.
-    Cost costs_[granularities][2] = {{{2000}, {16000}}, {{4000}, {35000}}, {{61000}, {630000}}};
+    Costs costs_;
+    Bets block_bets_{32}, region_bets_{2}; // as much memory; a wrong 2 MiB costs most
+    double block_ = 0.5, region_ = 0; // means over regions; before any, nothing speaks for 2 MiB
+    double hasty_ = 0.25;             // regions that left as cold and were soon wanted
+    uint32_t pages_in_ = 0, pages_out_ = 0;
+    const Near *near_ = nullptr;
 };
 
 } // namespace thermocline::migration

@@ -43,7 +43,7 @@ class Policy {
   public:
     // A far page was touched: how much moves near with it.
     virtual Granularity move_in(uint64_t address) = 0;
-    // A victim was chosen: how much moves out with it.
+    // A victim was chosen: how much moves out with it.  `Near` is the same one for ever.
     virtual Granularity move_out(uint64_t victim, const Near &) = 0;
     // What move_out would say, without a victim being counted.
     virtual Granularity current(uint64_t address) const = 0;

@@ -1,4 +1,5 @@
 #include "simulator/placement/migrate.h"
+#include "migration/policies/adaptive.h"
 #include "migration/policies/history.h"
 #include "migration/policies/sampling.h"
 #include "simulator/memory/config.h"
@@ -55,6 +56,13 @@ std::shared_ptr<migration::Policy> make(const nlohmann::json &config) {
         rules.execution_ns = number(config, "execution_ps", rules.execution_ns * 1000, 1000) / 1000;
         return std::make_shared<migration::Sampling>(rules);
     }
+    if (name == "adaptive") {
+        migration::AdaptiveRules rules;
+        rules.run = uint32_t(number(config, "run", rules.run, 2, 32));
+        rules.gone = uint32_t(number(config, "gone", rules.gone, 1, 32));
+        rules.again = real(config, "again", rules.again, 1);
+        return std::make_shared<migration::Adaptive>(rules);
+    }
     std::string known;
     for (const char *const *each = migration::policy_names; *each; each++) {
         if (name == *each) // in storage of its own
@@ -73,22 +81,6 @@ void in_chunk(const Placement &placement, uint64_t page, Granularity granularity
         if (const auto use = placement.use(number); use && !use->busy && (use->tier == 0) == near)
             each(*use);
 }
-
-class NearPages final : public migration::Near {
-  public:
-    explicit NearPages(const Placement &placement) : placement_(placement) {}
-    double not_accessed(uint64_t address, Granularity granularity) const override {
-        uint64_t all = 0, unused = 0;
-        in_chunk(placement_, address / page_bytes, granularity, true, [&](const PageUse &use) {
-            all++;
-            unused += use.accesses == 0;
-        });
-        return all ? double(unused) / double(all) : 0;
-    }
-
-  private:
-    const Placement &placement_;
-};
 
 } // namespace
 
@@ -143,7 +135,17 @@ FaultStep Migrate::fault(uint64_t page, Placement &placement, Ps now) {
     const std::optional<uint64_t> victim = placement.oldest(first, first + chunk);
     if (!victim)
         return {}; // all that could leave is on its way
-    return evict(*victim, policy_->move_out(*victim * page_bytes, NearPages(placement)), placement);
+    near_ = &placement;
+    return evict(*victim, policy_->move_out(*victim * page_bytes, *this), placement);
+}
+
+double Migrate::not_accessed(uint64_t address, Granularity granularity) const {
+    uint64_t all = 0, unused = 0;
+    in_chunk(*near_, address / page_bytes, granularity, true, [&](const PageUse &use) {
+        all++;
+        unused += use.accesses == 0;
+    });
+    return all ? double(unused) / double(all) : 0;
 }
 
 FaultStep Migrate::bring(uint64_t page, Granularity granularity, const Placement &placement,

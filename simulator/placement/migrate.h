@@ -12,6 +12,7 @@
 // each 4 KiB in it, "shootdown_ps" for which every core stands still, "far_ps" once for each chunk
 // that comes near; "lines"; "warm", references before which moves cost nothing.  Of history:
 // "used", a share, "regions" that must agree.  Of sampling: "ratio", "sample_ps", "execution_ps".
+// Of adaptive: "run" and "gone", blocks, and "again", a probability.
 #pragma once
 #include "migration/policies/policy.h"
 #include "simulator/placement/policy.h"
@@ -20,7 +21,7 @@
 
 namespace thermocline {
 
-class Migrate final : public PlacementPolicy {
+class Migrate final : public PlacementPolicy, public migration::Near {
   public:
     explicit Migrate(const PolicyContext &context); // throws ConfigError
 
@@ -30,6 +31,7 @@ class Migrate final : public PlacementPolicy {
     void done(uint64_t about, Ps took) override;
     void warmed() override { counts_ = {}; }
     nlohmann::json statistics() const override;
+    double not_accessed(uint64_t address, migration::Granularity) const override;
 
   private:
     using Granularity = migration::Granularity;
@@ -48,7 +50,8 @@ class Migrate final : public PlacementPolicy {
     std::vector<migration::Move> moves_;              // by FaultStep::about
     std::vector<uint64_t> free_;
     Ps ticked_ = 0;
-    struct { // since what is done costs time
+    const Placement *near_ = nullptr; // once something has left
+    struct {                          // since what is done costs time
         uint64_t faults = 0, first_touches = 0, shootdowns = 0, unused = 0;
         Moved moved[migration::granularities][2]; // [][in]
     } counts_;

@@ -28,8 +28,8 @@ constexpr struct {
     {"hma", make<Hma>,
      "epoch_ps operation_ps shootdown_ps sweep_ps copiers lines bytes threshold start"},
     {"migrate", make<Migrate>,
-     "policy used regions ratio sample_ps execution_ps fault_ps operation_ps page_ps shootdown_ps"
-     " far_ps lines warm"},
+     "policy used regions ratio sample_ps execution_ps run gone again fault_ps operation_ps page_ps"
+     " shootdown_ps far_ps lines warm"},
 };
 
 std::string options(const std::string &name) {

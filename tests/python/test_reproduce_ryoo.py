@@ -172,8 +172,29 @@ def test_a_preference_is_none_where_all_are_alike() -> None:
     assert migrated.preference(found(1.0, 1.01, 1.04)) == "none"
     assert migrated.preference(found(1.2, 1.1, 1.4)) == "64K"
     several = {"a": found(1, 2, 3), "b": found(2, 1, 3), "c": found(9, 1, 3)}
-    assert granularity.chosen_by_others(several, "c") == "4K"
-    assert granularity.chosen_by_others(several, "a") == "64K"
+    assert granularity.fixed_by_others(several, "c") == "4K"
+    assert granularity.fixed_by_others(several, "a") == "64K"
+
+
+def test_thresholds_are_fitted_to_the_other_programs() -> None:
+    def found(**behind: float) -> dict[str, migrated.Measured]:
+        times = dict.fromkeys((*migrated.FIXED, *granularity.THRESHOLDS), 1.5)
+        times |= {f"adaptive:{name.replace('_', '=').replace('=gone', ':gone')}": time
+                  for name, time in behind.items()}  # fmt: skip
+        times["4K"] = 1.0
+        return {p: migrated.Measured(time, 1.0, 1, 0, {}, 0) for p, time in times.items()}
+
+    several = {
+        "a": found(run_3_gone_4=1.0, run_6_gone_8=1.1),
+        "b": found(run_3_gone_4=1.2, run_6_gone_8=1.0),
+        # Far ahead of the best fixed one, which counts as not behind it.
+        "c": found(run_3_gone_4=0.1, run_6_gone_8=1.0),
+    }
+    assert granularity.fitted(several) == "adaptive:run=6:gone=8"
+    assert granularity.fitted(several, "b") == "adaptive:run=3:gone=4"
+    assert granularity.fitted(several, "a") == "adaptive:run=6:gone=8"
+    assert migrated.OURS in granularity.THRESHOLDS  # what ships is one of them
+    assert len(set(granularity.THRESHOLDS)) == 6
 
 
 def test_real_runs_that_take_too_long_are_bounds() -> None:

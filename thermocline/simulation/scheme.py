@@ -22,8 +22,8 @@ _OPTIONS = {
     "interleave": ("weights", "socket"),
     "hma": ("epoch", "bytes", "threshold", "start", "operation", "shootdown", "sweep", "copiers"),
     "migrate": (
-        "policy", "used", "regions", "ratio", "sample", "execution", "fault", "operation", "page",
-        "shootdown",
+        "policy", "used", "regions", "ratio", "sample", "execution", "run", "gone", "again",
+        "fault", "operation", "page", "shootdown",
     ),
     "memory-cache": ("share", "lookup", "blocks"),
     "alloy": ("row_bytes", "predictor"),
@@ -36,7 +36,7 @@ _OPTIONS = {
 }  # fmt: skip
 _WHOLE = (
     "tier", "row_bytes", "threshold", "copiers", "prefetch", "entry_bytes", "cache_bytes", "ways",
-    "aging", "regions",
+    "aging", "regions", "run", "gone",
 )  # fmt: skip
 _TIMES = ("epoch", "operation", "shootdown", "sweep", "sample", "execution", "fault", "page")
 # What people call them.  all-fast is given as much near memory as the program touches.
@@ -199,5 +199,6 @@ _NUMBERS: dict[str, Callable[[str], Option]] = {
     "split": float,
     "used": float,
     "ratio": float,
+    "again": float,
     "weights": _weights,  # 3/1
 }

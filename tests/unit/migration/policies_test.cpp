@@ -1,7 +1,6 @@
 // The policies against the text of Ryoo 2017's Algorithms 1 to 3, written again with plain maps,
 // on streams of faults that are random, local or sequential.
 #include "check.h"
-#include "migration/policies/adaptive.h"
 #include "migration/policies/fixed.h"
 #include "migration/policies/history.h"
 #include "migration/policies/sampling.h"
@@ -146,65 +145,4 @@ TEST(sampling_compares_shootdowns) {
     expect_eq(sampled({1000, 1, 0}), Granularity::region);
     expect_eq(sampled({0, 0, 0}), Granularity::page);
     expect_eq(sampled({1000, 1, 300}, 4), Granularity::block);
-}
-
-// Faults on `pages` of each region in turn, moved by what the policy says, and everything leaves
-// again; gives the granularity of the last region's last move.
-static Granularity settled(Adaptive &adaptive, uint32_t pages, uint32_t spread, uint64_t from) {
-    Granularity last = Granularity::page;
-    for (uint64_t region = from; region < from + 256 * mib; region += 2 * mib) {
-        Accessed near;
-        uint64_t until = 0;
-        for (uint32_t page = 0; page < pages; page++) {
-            const uint64_t at = region + uint64_t(page) * spread % 512 * 4 * kib;
-            if (at < until)
-                continue;
-            last = adaptive.move_in(at);
-            until = last == Granularity::page ? 0 : (at & -bytes_of(last)) + bytes_of(last);
-        }
-        const double in_chunk = double(pages) / 512;
-        near.share = last == Granularity::block && spread == 1 ? 1 : in_chunk;
-        adaptive.move_out(region, near);
-    }
-    return last;
-}
-
-TEST(adaptive_takes_what_is_used) {
-    Adaptive sparse, dense;
-    expect_eq(settled(sparse, 2, 201, start), Granularity::page);
-    expect_lt(unsigned(Granularity::page), unsigned(settled(dense, 512, 1, start)));
-}
-
-TEST(adaptive_sees_a_change_of_phase) {
-    Adaptive adaptive;
-    settled(adaptive, 512, 1, start);
-    for (int round = 0; round < 4; round++)
-        settled(adaptive, 2, 201, start);
-    expect_eq(settled(adaptive, 2, 201, start), Granularity::page);
-    for (int round = 0; round < 4; round++)
-        settled(adaptive, 512, 1, start);
-    expect_lt(unsigned(Granularity::page), unsigned(settled(adaptive, 512, 1, start)));
-}
-
-TEST(adaptive_weighs_what_moves_cost) {
-    Adaptive cheap, dear;
-    for (int move = 0; move < 200; move++) {
-        cheap.moved({start, Granularity::region, 512, true, 20'000});
-        cheap.moved({start, Granularity::region, 512, false, 20'000});
-        dear.moved({start, Granularity::region, 512, true, 50'000'000});
-        dear.moved({start, Granularity::region, 512, false, 50'000'000});
-    }
-    expect_eq(settled(cheap, 512, 1, start), Granularity::region);
-    expect_lt(unsigned(settled(dear, 512, 1, start)), unsigned(Granularity::region));
-}
-
-TEST(regions_that_know_nothing_of_each_other) {
-    Adaptive adaptive;
-    for (int round = 0; round < 6; round++) {
-        settled(adaptive, 2, 201, start);
-        settled(adaptive, 512, 1, start + (uint64_t(1) << 32));
-    }
-    expect_eq(adaptive.current(start + 2 * mib), Granularity::page);
-    expect_lt(unsigned(Granularity::page),
-              unsigned(adaptive.current(start + (uint64_t(1) << 32) + 2 * mib)));
 }

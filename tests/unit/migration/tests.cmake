@@ -1,5 +1,7 @@
 thermocline_unit_test(migration_policies_test migration/policies_test.cpp)
 target_link_libraries(migration_policies_test PRIVATE migration_policies)
+thermocline_unit_test(migration_adaptive_test migration/adaptive_test.cpp)
+target_link_libraries(migration_adaptive_test PRIVATE migration_policies)
 thermocline_unit_test(migration_following_test migration/following_test.cpp)
 target_link_libraries(migration_following_test PRIVATE migration_policies)
 set(engine ${CMAKE_SOURCE_DIR}/migration/engine)
