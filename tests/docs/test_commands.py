@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import typer
-from commands import Command, all_commands, spans
+from commands import PAGES, Command, all_commands, spans
 from not_run import NOT_RUN
 from workshop import Workshop, prepare
 
@@ -53,6 +53,12 @@ def test_the_list_of_what_is_not_run_is_needed() -> None:
         assert reason
         assert any(piece in command.text for command in ALL), piece
     assert len(RUN) > 60  # most are
+
+
+def test_no_command_is_where_this_does_not_look() -> None:
+    for page in PAGES:
+        indented = re.findall(r"^(?: {4}|\t)thermocline .*$", page.read_text(), re.MULTILINE)
+        assert indented == [], f"{page.name}: put it between ```"
 
 
 @cache

@@ -13,12 +13,20 @@ from thermocline import paths
 
 PROGRAMS = ("lulesh", "hydro", "server", "src/lua", "build/demo/multigrid", "build/demo/ocean")
 SCRIPTS = ("job.py", "analysis.py", "script.py")
-PROFILES = ("lulesh", "ocean", "lua", "build/demo/multigrid", "build/demo/ocean-56", "program.71")
+PROFILES = (
+    "A",
+    "lulesh",
+    "ocean",
+    "lua",
+    "build/demo/multigrid",
+    "build/demo/ocean-56",
+    "program.71",
+)
 PLANS = (
-    "lulesh.plan", "lulesh.thermos-25pct.plan", "ocean.plan", "ocean.thermos-25.plan", "lua.plan",
-    "build/demo/multigrid.thermos-25.plan",
+    "hot.plan", "lulesh.plan", "lulesh.thermos-25pct.plan", "ocean.plan", "ocean.thermos-25.plan",
+    "lua.plan", "build/demo/multigrid.thermos-25.plan",
 )  # fmt: skip
-TRACES = ("big", "lulesh", "graph", "lua", "build/demo/ocean-56")
+TRACES = ("a", "b", "A", "big", "lulesh", "graph", "lua", "build/demo/ocean-56")
 FILES = {
     "job.py": "table = [str(i) * 40 for i in range(4000)]\nprint(len(''.join(table)))\n",
     "huge.txt": "".join(f"{i * 7919 % 10007}\n" for i in range(20000)),
