@@ -48,7 +48,7 @@ uint32_t Memory::queue(const Request &request) const {
     if (link_)
         return 0;
     const Bursts to = bursts(request);
-    return burst(to.first, to.nvm).channel * 4 + uint32_t(to.nvm) * 2 + uint32_t(request.write);
+    return burst(to.first, to.nvm).channel * 2 + uint32_t(to.nvm);
 }
 
 bool Memory::accepts(const Request &request) const {

@@ -29,10 +29,11 @@ class Memory {
   public:
     explicit Memory(const MemoryConfig &config);
 
-    // Which of queues() the request waits for first: its first burst's channel has one for reads
-    // and one for writes, each of DRAM and NVM.  Behind a link there is one way for all.
+    // Which of queues() the request waits in line for: its first burst's channel, whose reads and
+    // writes go one way, so that writes that find no room hold up reads and can't pile up; NVM on
+    // it has another.  Behind a link there is one way for all.
     uint32_t queue(const Request &request) const;
-    uint32_t queues() const { return link_ ? 1 : config_.channels * 4; }
+    uint32_t queues() const { return link_ ? 1 : config_.channels * 2; }
     // Whether the request would find room at the time that was last advanced to.
     bool accepts(const Request &request) const;
     void push(const Request &request); // accepts() is true

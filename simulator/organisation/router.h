@@ -1,5 +1,5 @@
-// The way from organisations to devices: requests wait for their time, then for room in the queue
-// that they go to, in order; every one is counted by tier, owner and purpose.
+// The way from organisations to devices: requests wait for their time, then for room in the
+// channel that they go to, in order; every one is counted by tier, owner and purpose.
 #pragma once
 #include "simulator/memory/statistics.h"
 #include "simulator/organisation/demand.h"

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "memory/devices.h"
 #include "simulator/organisation/router.h"
+#include <set>
 
 using namespace thermocline;
 
@@ -57,20 +58,20 @@ TEST(a_full_queue_holds_up_its_own_requests_only) {
     expect_true(router.quiet());
 }
 
-TEST(a_memory_tells_the_queues_of_its_channels_apart) {
-    nlohmann::json json = devices::ddr4();
+TEST(channels_have_a_queue_each_in_which_reads_stand_behind_writes) {
+    nlohmann::json json = devices::with_nvm();
     json["channels"] = 3;
     const Memory memory(parse_memory(json));
-    std::vector<bool> seen(memory.queues());
-    for (uint64_t line = 0; line < 4096; line++)
-        for (bool write : {false, true}) {
-            Request request;
-            request.address = line * 64;
-            request.write = write;
-            const uint32_t queue = memory.queue(request);
-            expect_lt(queue, memory.queues());
-            seen[queue] = true;
+    for (uint64_t base : {uint64_t(0), memory.nvm_base()}) {
+        std::set<uint32_t> seen;
+        for (uint64_t line = 0; line < 4096; line++) {
+            Request read, write;
+            read.address = write.address = base + line * 64;
+            write.write = true;
+            expect_eq(memory.queue(read), memory.queue(write));
+            expect_lt(memory.queue(read), memory.queues());
+            seen.insert(memory.queue(read));
         }
-    // No request was for a module of NVM, which this memory hasn't.
-    expect_eq(size_t(std::count(seen.begin(), seen.end(), true)), seen.size() / 2);
+        expect_eq(seen.size(), memory.queues() / 2);
+    }
 }
