@@ -101,9 +101,6 @@ class Adaptive final : public Policy {
         Granularity granularity;   // of the last move in
         bool came, bet;
     };
-    struct Shares {
-        double block, region;
-    };
 
     // What the region itself has shown.
     static Shares known(const Region &region) {
@@ -218,23 +215,8 @@ class Adaptive final : public Policy {
         mean += (used - mean) / 4;
     }
 
-    // For a page that is used.
     Granularity cheapest(const Shares &shares) const {
-        const double displaced = rules_.again * costs_.of(0, true);
-        double best = 0;
-        Granularity choice = Granularity::page;
-        for (unsigned g = 0; g < granularities; g++) {
-            const double pages = pages_of(Granularity(g));
-            const double share = g == 0 ? 1 : g == 1 ? shares.block : shares.region;
-            const double useful = larger(1, share * pages);
-            const double moves = costs_.of(g, false) + costs_.of(g, true);
-            const double cost = (moves + (pages - useful) * displaced) / useful;
-            if (g == 0 || cost < best) {
-                best = cost;
-                choice = Granularity(g);
-            }
-        }
-        return choice;
+        return costs_.cheapest(shares, rules_.again);
     }
     static double larger(double a, double b) { return a > b ? a : b; }
 

@@ -1,8 +1,12 @@
-// What moves take, as measured.
+// What moves take, as measured, and what is cheapest.
 #pragma once
 #include "migration/policies/policy.h"
 
 namespace thermocline::migration {
+
+struct Shares { // used: of a block's pages, and of a region's
+    double block, region;
+};
 
 class Costs {
   public:
@@ -26,6 +30,26 @@ class Costs {
             if (!costs_[granularity][in].measured && costs_[other][in].measured)
                 return here * costs_[other][in].ns / assumed[other][in];
         return here;
+    }
+
+    // For a page that is used, if a page whose place is taken has to come again with the
+    // probability `again`.
+    Granularity cheapest(const Shares &shares, double again) const {
+        const double displaced = again * of(0, true);
+        double best = 0;
+        Granularity choice = Granularity::page;
+        for (unsigned g = 0; g < granularities; g++) {
+            const double pages = pages_of(Granularity(g));
+            const double share = g == 0 ? 1 : g == 1 ? shares.block : shares.region;
+            const double useful = share * pages > 1 ? share * pages : 1;
+            const double moves = of(g, false) + of(g, true);
+            const double cost = (moves + (pages - useful) * displaced) / useful;
+            if (g == 0 || cost < best) {
+                best = cost;
+                choice = Granularity(g);
+            }
+        }
+        return choice;
     }
 
   private:
