@@ -1,8 +1,5 @@
 """Of programs while they run."""
 
-import subprocess
-import tempfile
-import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +9,8 @@ from thermocline.api.arguments import AnyPath, Command
 from thermocline.errors import Misuse
 
 if TYPE_CHECKING:
+    import subprocess
+
     from pandas import DataFrame
 
     from thermocline.live.follower import Follower
@@ -37,6 +36,8 @@ def top(
     read_bytes_per_second, write_bytes_per_second, traffic_bytes (since its start), tier (the
     `plan`'s).  A command ends with the iterator; what it prints is dropped.
     """
+    import tempfile
+
     from thermocline.live import started
     from thermocline.live.follower import Follower, prefix_of
     from thermocline.methods import online
@@ -68,6 +69,8 @@ def top(
 def _looks(
     follower: "Follower", alive: Callable[[], bool], interval: float
 ) -> "Iterator[DataFrame]":
+    import time
+
     from thermocline.live.follower import frame
 
     while alive():

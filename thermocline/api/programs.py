@@ -1,6 +1,5 @@
 """Of programs: their sites and profiles."""
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,6 +106,8 @@ def profile_processes(
 
     Where there are several, `output` NAME.profile becomes NAME.PID.profile for each.
     """
+    import tempfile
+
     from thermocline.methods import profiling
 
     how = profiling.How(
