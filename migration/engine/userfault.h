@@ -17,7 +17,7 @@ class Userfault {
     void unwatch(uint64_t from, uint64_t to) const;
     // Moves pages that are there to where none are.  Gives the bytes done; errno says what
     // stopped it.  EAGAIN with nothing done: the program changes its mappings, read the events.
-    uint64_t move(uint64_t to, uint64_t from, uint64_t bytes, bool wake) const;
+    uint64_t move(uint64_t to, uint64_t from, uint64_t bytes, bool wakes) const;
     uint64_t copy(uint64_t to, const void *from, uint64_t bytes) const; // the same; wakes
     void wake(uint64_t from, uint64_t bytes) const;
 

@@ -12,3 +12,6 @@ thermocline_unit_test(migration_planned_test migration/planned_test.cpp ${engine
 target_link_libraries(migration_planned_test PRIVATE migration_policies)
 thermocline_unit_test(migration_strides_test migration/strides_test.cpp)
 target_link_libraries(migration_strides_test PRIVATE migration_policies)
+thermocline_unit_test(migration_userfault_test migration/userfault_test.cpp
+  ${engine}/userfault.cpp)
+target_link_libraries(migration_userfault_test PRIVATE migration_policies)
