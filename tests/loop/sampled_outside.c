@@ -37,7 +37,9 @@ static void touch(volatile char *block, size_t pages, unsigned period) {
 __attribute__((noinline)) static char *first(size_t pages) { return malloc(pages * page); }
 __attribute__((noinline)) static char *second(size_t pages) { return malloc(pages * page); }
 __attribute__((noinline)) static char *kept(size_t pages) { return malloc(pages * page); }
-__attribute__((noinline)) static char *small(void) { return malloc(200); }
+// Blocks as small as these lie among other sites'.
+__attribute__((noinline)) static char *small(void) { return malloc(250); }
+__attribute__((noinline)) static char *smaller(void) { return malloc(249); }
 
 int main(int argc, char **argv) {
     samples = argc > 1 ? fopen(argv[1], "w") : NULL;
@@ -48,9 +50,16 @@ int main(int argc, char **argv) {
     free(before);
     char *after = second(1024), *tiny = small();
     touch(after, 1024, 30);
-    tiny[0] = stays[0];
     say(tiny, 7);
-    printf("%s\n", (uintptr_t)after == was ? "the same addresses" : "other addresses");
+    const uintptr_t tiny_was = (uintptr_t)tiny;
+    free(tiny);
+    for (int i = 0; i < 600; i++) // until the freed one's turn comes
+        if ((uintptr_t)(tiny = smaller()) == tiny_was)
+            break;
+    tiny[0] = stays[0];
+    say(tiny, 5);
+    const int same = (uintptr_t)after == was && (uintptr_t)tiny == tiny_was;
+    printf("%s\n", same ? "the same addresses" : "other addresses");
     if (samples)
         fclose(samples);
     return tiny[0] == 1 ? 0 : 1;

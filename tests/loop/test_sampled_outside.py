@@ -43,7 +43,13 @@ def test_samples_go_to_who_owned_the_address_then(program: Path, tmp_path: Path)
     told = called(tmp_path, *profiled(program, "samples.txt"))
     assert "the same addresses" in told  # or the case that matters does not come up
     sites = imported(tmp_path)
-    pages = {"first": (1024, 20), "second": (1024, 30), "kept": (512, 10), "small": (1, 7)}
+    pages = {
+        "first": (1024, 20),
+        "second": (1024, 30),
+        "kept": (512, 10),
+        "small": (1, 7),
+        "smaller": (1, 5),
+    }
     for name, (count, period) in pages.items():
         assert sites[name]["samples"] == count, name
         assert sites[name]["read_bytes"] == count * period * LINE, name
