@@ -81,6 +81,7 @@ struct Config {
     uint32_t *buckets; // open addressing: index into sites + 1, or 0
     uint32_t bucket_mask;
 
+    bool add(const char *key, uint32_t placement_class); // false: it has been named before
     const PlannedSite *find(const char *key) const;
     const char *option(const char *name) const; // null: not given
 };

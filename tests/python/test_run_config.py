@@ -26,7 +26,7 @@ PLAN = Plan(
 
 
 def test_configurations_are_the_contracts() -> None:
-    """Golden: a change here is a change of the contract with runtime/config.cpp."""
+    """Golden: a change here is a change of the contract with runtime/config_reader.cpp."""
     setting = config.tiers_for(PLAN, HBM, None, 2**30)
     guided = config.for_run(Path("/tmp/report"), PLAN, setting, trace=True)
     assert guided == (GOLDEN / "guided.config").read_text()
