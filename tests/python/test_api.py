@@ -319,6 +319,7 @@ def test_doctor_and_the_index_of_the_papers(tmp_path: Path) -> None:
         (lambda: tc.report([]), "name the page"),
         (lambda: tc.reproduce("ryoo", "fig99.9"), "there are"),
         (lambda: next(tc.top()), "a command or a pid"),
+        (lambda: tc.measure(isa="mmx"), "avx2"),
         (lambda: tc.migrate(["true"], 4096), "less than 4 chunks"),
     ],
 )

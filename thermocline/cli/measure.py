@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from thermocline.machine.measurement_plan import Run
 
 _ALL = "latency,bandwidth,intensity,loaded,power"
-_ISAS = ("auto", "sse2", "avx2", "avx512")
 
 
 def measure(
@@ -45,7 +44,7 @@ def measure(
         Optional[list[int]],  # noqa: UP045
         typer.Option("--memory-node", help="Only this node's memory; repeatable."),
     ] = None,
-    isa: Annotated[str, typer.Option("--isa", help=f"{', '.join(_ISAS)}.")] = "auto",
+    isa: Annotated[str, typer.Option("--isa", help="auto, sse2, avx2, avx512.")] = "auto",
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -64,16 +63,19 @@ def measure(
     from thermocline.machine import measured, measurement, measurement_plan, store
 
     wanted = measurement_plan.Wanted(
-        what=_whats(what),
+        what=cast(
+            "tuple[What, ...]", tuple(part.strip() for part in what.split(",") if part.strip())
+        ),
         goes=goes,
         largest=units.parse_bytes(largest),
         quick=quick,
-        pages=_pages(pages),
+        pages=cast("Pages", pages),
         directory=directory,
-        isa=_one_of("--isa", isa, _ISAS),
+        isa=isa,
         cpu_nodes=tuple(cpu_node or ()),
         memory_nodes=tuple(memory_node or ()),
     )
+    measurement_plan.check(wanted)
     host = detection.detect()
     path = out or Path(f"{host.machine.name}.measured.toml")
     files.refuse_overwrite(path, force)
@@ -92,23 +94,6 @@ def measure(
         output.note(note)
     shown = path if path.is_absolute() else f"./{path}"
     output.next_step("thermocline", "machine", "show", "--roofline", shown)
-
-
-def _whats(text: str) -> "tuple[What, ...]":
-    asked = [part.strip() for part in text.split(",") if part.strip()]
-    return tuple(cast("What", _one_of("--what", part, _ALL.split(","))) for part in asked)
-
-
-def _pages(text: str) -> "Pages":
-    return cast("Pages", _one_of("--pages", text, ("huge", "small")))
-
-
-def _one_of(option: str, text: str, known: "Sequence[str]") -> str:
-    from thermocline.errors import Misuse
-
-    if text not in known:
-        raise Misuse(f"{option} {text!r}: give {', '.join(known)}")
-    return text
 
 
 @contextmanager

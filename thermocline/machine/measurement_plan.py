@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from thermocline.errors import Misuse, ThermoclineError
 from thermocline.machine import curves, processors
@@ -16,6 +17,7 @@ INTENSITIES = 9  # as many as the kernels have; see measure/kernels.h
 # Blocks of a further tier in a turn of so many: as in Peng et al. 2019, Figs. 16 and 17.
 TURN = 10
 SPLITS = (1, 3, 5, 7, 9)
+ISAS = ("auto", "sse2", "avx2", "avx512")
 _ROOM = 4  # of the free memory, at most one part of so many is measured
 
 
@@ -46,8 +48,21 @@ class Run:
     nodes: str = ""  # several, which traffic is split over
 
 
+def check(wanted: Wanted) -> None:
+    """Misuse for what there is not."""
+    for option, given, known in (
+        ("--what", wanted.what, get_args(What)),
+        ("--pages", (wanted.pages,), ("huge", "small")),
+        ("--isa", (wanted.isa,), ISAS),
+    ):
+        for text in given:
+            if text not in known:
+                raise Misuse(f"{option} {text!r}: give {', '.join(known)}")
+
+
 def plan(wanted: Wanted, machine: Machine) -> list[Run]:
     """The runs; Misuse where something can't be measured here."""
+    check(wanted)
     if wanted.goes < FEWEST_GOES:
         raise Misuse(f"--goes {wanted.goes}: give {FEWEST_GOES} or more, or there is no interval")
     cpus = processors.by_node()
