@@ -5,6 +5,7 @@
 #include "simulator/translation/page.h"
 #include "simulator/translation/page_tables.h"
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -38,7 +39,7 @@ struct TranslationConfig {
     KeptRegion tables, buffer;
     std::vector<uint32_t> spaces; // of each thread
 
-    Ps cycles(double count) const { return Ps(count * 1e12 / hertz + 0.5); }
+    Ps cycles(double count) const { return Ps(std::llround(count * 1e12 / hertz)); }
 };
 
 } // namespace thermocline

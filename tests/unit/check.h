@@ -101,7 +101,7 @@ inline long long json_number(const std::string &json, const std::string &name, i
     size_t at = json.find(label);
     while (at != std::string::npos && index-- > 0)
         at = json.find(label, at + 1);
-    return at == std::string::npos ? -1 : atoll(json.c_str() + at + label.size());
+    return at == std::string::npos ? -1 : strtoll(json.c_str() + at + label.size(), nullptr, 10);
 }
 
 inline std::string make_directory() {

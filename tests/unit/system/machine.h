@@ -145,7 +145,7 @@ void run_with(TestMachine machine, std::unique_ptr<PlacementPolicy> policy,
 
 // The same with the machine's policy, and memories that are alike.
 template <template <class> class Organisation = Flat, class Look>
-void run(TestMachine machine, std::vector<std::vector<ListedReference>> threads, Look look) {
+void run(const TestMachine &machine, std::vector<std::vector<ListedReference>> threads, Look look) {
     const uint32_t tiers = uint32_t(machine.node_bytes.size()) / machine.config.sockets;
     auto policy = make_policy(machine.policy, {machine.policy_config, machine.owners, tiers, 0});
     const FixedMemory memory(machine.memory_latency, machine.memory_gap, machine.queue);

@@ -36,7 +36,7 @@ MigrationRules rules(Ps epoch, uint32_t threshold = 0) {
     return made;
 }
 
-Placement table(std::vector<uint64_t> tier_pages, MigrationRules given = rules(1)) {
+Placement table(const std::vector<uint64_t> &tier_pages, MigrationRules given = rules(1)) {
     FramesConfig frames;
     for (uint64_t pages : tier_pages)
         frames.node_bytes.push_back(pages * page_bytes);
