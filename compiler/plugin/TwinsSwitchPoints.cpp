@@ -80,7 +80,7 @@ static void limitPhis(Function &twin, std::vector<SwitchPoint> &points) {
     SmallVector<std::pair<uint64_t, SwitchPoint *>> byCost;
     for (SwitchPoint &point : points)
         byCost.emplace_back(live[point.top->getSingleSuccessor()], &point);
-    llvm::stable_sort(byCost, llvm::less_first());
+    llvm::sort(byCost); // of equal cost in the points' order, whose addresses rise
     uint64_t budget = std::max<uint64_t>(always, twin.getInstructionCount() / phisOfValue);
     for (auto [cost, point] : byCost) {
         point->changes = cost <= budget;
