@@ -16,6 +16,10 @@ def native_prefix() -> Path:
     build = CHECKOUT / "build"
     if (build / "bin").is_dir() or (build / "lib" / "thermocline").is_dir():
         return build
+    # `make install` puts this package into an environment in PREFIX/lib/thermocline/python.
+    installed = Path(sys.prefix).parents[2:3]
+    if installed and (installed[0] / "bin" / "thermocline-clang").is_file():
+        return installed[0]
     return Path(sys.prefix)
 
 
