@@ -106,7 +106,12 @@ def plan(
     if huge:
         hugely.show(done.walks)
     for profile, name in zip(inputs, names, strict=True):
-        _warn(profile, name)
+        _warn(profile, name, request)
+    if made.nonheap_tier == 0 and made.nonheap_bytes >= made.capacity_bytes > 0:
+        output.note(
+            f"data that is not heap takes all of {request.machine.tier[0].name}'s capacity, and "
+            "leaves none to sites: give more --capacity, or --nonheap-tier 1"
+        )
     if request.sharing > 1:
         output.note(
             f"{request.sharing} ranks share a host's memory: each has "
@@ -171,7 +176,7 @@ def _print(made: "Plan", rows: list[dict[str, Any]], request: "Request") -> None
     print()
 
 
-def _warn(profile: "Profile", name: str) -> None:
+def _warn(profile: "Profile", name: str, request: "Request") -> None:
     from thermocline import units
     from thermocline.cli import output
 
@@ -181,6 +186,13 @@ def _warn(profile: "Profile", name: str) -> None:
         output.note(
             f"{name}: {units.format_share(profile.unseen_instruction_share)} of the instructions "
             "were in code that was not annotated; their traffic is missing"
+        )
+    modelled = [level.bytes for level in profile.cache.levels]
+    asked = [int(level.bytes.value) for level in request.machine.cache]
+    if profile.method in ("trace", "bursts") and modelled and asked and modelled != asked:
+        output.note(
+            f"{name}: its traffic is what missed other caches than {request.machine.name}'s: "
+            "profile with the same --machine as you plan with"
         )
 
 

@@ -86,6 +86,21 @@ class Series(Open):
     count: Annotated[int, Field(ge=0, le=MAX_INTERVALS)]
 
 
+class CacheLevel(Open):
+    """One instance of a cache that was modelled."""
+
+    bytes: Count
+    ways: Count
+    shared: bool = False
+
+
+class Caches(Open):
+    """What traffic missed; no levels where nothing was modelled."""
+
+    line_bytes: Count = 64
+    levels: list[CacheLevel] = []
+
+
 class Profile(Open):
     """One process's profile."""
 
@@ -101,6 +116,7 @@ class Profile(Open):
     complete: bool = True
     threads: int = 1
     page_bytes: Annotated[int, Field(ge=512, le=2**30)] = 4096
+    cache: Caches = Caches()
     unseen_instruction_share: Annotated[float, Field(ge=0, le=1)] | None = None
     peak_resident_bytes: Count
     series: Series | None = None
