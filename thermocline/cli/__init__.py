@@ -106,6 +106,9 @@ def main() -> None:
                 1,
             )
         context = getattr(error, "ctx", None)
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+            print(message(), file=sys.stderr)
+            sys.exit(2)
         path = context.command_path if context is not None else "thermocline"
         _fail(f"{one_line(message()).rstrip('.')}: see '{path} --help'", 2)
     sys.exit(status if isinstance(status, int) else 0)
