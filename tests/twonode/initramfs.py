@@ -33,14 +33,8 @@ class Initramfs:
     def add_file(self, path: str, source: Path) -> None:
         self.add_bytes(path, source.read_bytes(), stat.S_IMODE(source.stat().st_mode))
 
-    def add_link(self, path: str, target: str) -> None:
-        self._add(path, Entry(stat.S_IFLNK | 0o777, target.encode()))
-
     def add_device(self, path: str, major: int, minor: int) -> None:
         self._add(path, Entry(stat.S_IFCHR | 0o600, device=(major, minor)))
-
-    def add_directory(self, path: str) -> None:
-        self._add(path, Entry(stat.S_IFDIR | 0o755))
 
     def add_elf(self, path: str, source: Path) -> None:
         """A program or shared library, with the libraries that it loads."""

@@ -115,8 +115,3 @@ def sites(machine: Machine, profiled: Sequence[Site]) -> list[OnRoofline]:
 def format_flops(rate: float) -> str:
     """For people: `410 Gflop/s`."""
     return f"{rate / 1e9:.4g} Gflop/s"
-
-
-def format_intensity(intensity: float) -> str:
-    """For people: `0.125`."""
-    return f"{intensity:.4g}"

@@ -40,7 +40,6 @@ class Demand:
     nonheap_reads: int  # in the candidates' unit, like nonheap_traffic
     nonheap_traffic: int
     peak_resident: int
-    total_traffic: int
 
 
 def of_one(profile: Profile, capacity: int) -> Demand:
@@ -55,7 +54,6 @@ def of_one(profile: Profile, capacity: int) -> Demand:
         sum(s.read_bytes for s in profile.nonheap),
         sum(s.traffic_bytes for s in profile.nonheap),
         profile.peak_resident_bytes,
-        profile.traffic_bytes,
     )
 
 
@@ -91,7 +89,6 @@ def of_many(profiles: Sequence[Profile], capacities: Sequence[int]) -> Demand:
         int(nonheap_reads),
         int(nonheap_share),
         max(profile.peak_resident_bytes for profile in profiles),
-        SHARE_UNITS,
     )
 
 

@@ -95,11 +95,6 @@ class Study:
         self._prepared: dict[tuple[str, int], Prepared] = {}
         self._answers: dict[Run, dict[str, Any]] = {}
 
-    @property
-    def core_factor(self) -> float:
-        """What part of the machine's cores and channels is simulated."""
-        return 1 / self.whole_machine.cpu.cores
-
     def prepare(self, contexts: Iterable[int], executor: Executor, update: Update) -> None:
         """Builds, profiles and records all workloads."""
         jobs = [
