@@ -9,7 +9,8 @@ import pytest
 
 from thermocline import paths
 
-from .test_cli import KNL, PROGRAM, call, profiled
+from .conftest import ROOT
+from .test_cli import KNL, PROGRAM, call, next_command, profiled
 
 OTHER_CACHES = "what missed other caches than knl-7230's"
 NO_ROOM = "leaves none to sites"
@@ -48,6 +49,17 @@ def test_a_profile_of_other_caches(
     done = call(tmp_path, "plan", "p.profile", *KNL, "-o", "p.plan")
     assert done.returncode == 0, done.stderr
     assert (OTHER_CACHES in done.stderr) == said
+
+
+def test_the_next_step_where_there_is_one_kind_of_memory(tmp_path: Path) -> None:
+    recorded = str(ROOT / "tests" / "machines" / "two-sockets" / "topology.xml")
+    done = call(tmp_path, "machine", "detect", "--input", recorded, "-o", "one.toml")
+    assert done.returncode == 0, done.stderr
+    done = call(tmp_path, "profile", "--machine", "./one.toml", "--", *PROGRAM, "a")
+    again = next_command(done)
+    assert again == ["profile", *KNL, "--method", "trace", "--", *PROGRAM, "a"]
+    done = call(tmp_path, *again)
+    assert next_command(done)[0] == "plan"
 
 
 def test_a_capacity_that_data_not_on_the_heap_takes(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def profile(
         output.emit_json([_json(path, found) for path, found in profiles])
     else:
         _print_all(profiles, preload)
-        _next(profiles, machine if len(target.tier) > 1 else EXAMPLE_MACHINE)
+        _next(profiles, machine, len(target.tier) > 1, command)
     raise typer.Exit(made.outcome.status)
 
 
@@ -130,7 +130,9 @@ def _json(path: Path, found: "Profile") -> dict[str, object]:
     }
 
 
-def _next(profiles: "list[tuple[Path, Profile]]", machine: str) -> None:
+def _next(
+    profiles: "list[tuple[Path, Profile]]", machine: str, tiered: bool, command: list[str]
+) -> None:
     from thermocline.cli import output, sampled
 
     path, found = max(profiles, key=lambda pair: pair[1].traffic_bytes)
@@ -140,7 +142,11 @@ def _next(profiles: "list[tuple[Path, Profile]]", machine: str) -> None:
     if found.method == "none" or not sampled.counts_traffic(found):
         output.next_hint("a plan needs traffic: 'thermocline doctor' lists methods that measure it")
         return
+    if not tiered and found.method in ("trace", "bursts"):  # of caches that no plan is for
+        again = ("thermocline", "profile", "--machine", EXAMPLE_MACHINE, "--method", found.method)
+        output.next_step(*again, "--", *command)
+        return
     output.next_step(
-        *("thermocline", "plan", path, "--machine", machine),
+        *("thermocline", "plan", path, "--machine", machine if tiered else EXAMPLE_MACHINE),
         *("--capacity", "25%", "--strategy", "thermos"),
     )
