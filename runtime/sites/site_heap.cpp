@@ -153,7 +153,6 @@ bool resize_large(Span *span, size_t size) {
                            old_units);
         if (owner_changed)
             owner_changed(unit_address(first + units), (old_units - units) * unit_bytes);
-        set_unit_owners(first + units, old_units - units, 0);
         units_give(first + units, old_units - units);
         errno = saved_errno;
     }

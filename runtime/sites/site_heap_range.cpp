@@ -147,6 +147,8 @@ void units_give(size_t first, size_t count) {
         memset(unit_address(first), 0, count * unit_bytes);
     else if (pages_returned)
         pages_returned(unit_address(first), count * unit_bytes);
+    // Its site's until it is gone: what a sample meets in between is nobody's else.
+    set_unit_owners(first, count, 0);
     tc::Guard guard(units_lock);
     for (size_t unit = first; unit < first + count; ++unit)
         free_units[unit / 64] |= uint64_t(1) << (unit % 64);

@@ -119,7 +119,6 @@ void span_release(Span *span) {
     span->state = SpanState::none;
     span->owner.store(nullptr, std::memory_order_relaxed);
     span->carved.store(0, std::memory_order_relaxed);
-    set_unit_owners(first, units, 0);
     units_give(first, units);
     if (tables)
         give_tables(tables);

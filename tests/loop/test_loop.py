@@ -156,8 +156,9 @@ def test_with_room_for_all_everything_is_fast(made: Path, tmp_path: Path) -> Non
 def test_a_split_site_is_served_by_both_tiers(made: Path, tmp_path: Path) -> None:
     run = guided("spline", "fastest", "25%", made, tmp_path, "--split")
     plan = tomllib.loads((tmp_path / "fastest.plan").read_text())
-    [shares] = [site["shares"] for site in plan["sites"] if "shares" in site]
-    assert min(shares) > 0.1  # nine tenths of this program's memory are one site
+    # Nine tenths of this program's memory are one site; of a small one a part may be left over.
+    [largest] = [site for site in plan["sites"] if site["bytes"] > plan["peak_resident_bytes"] / 2]
+    assert min(largest["shares"]) > 0.1
     [process] = run["processes"]
     fast, slow = process["tiers"]
     assert fast["peak_resident_bytes"] <= fast["capacity_bytes"]

@@ -5,6 +5,7 @@
 #include "residency.h"
 #include "series.h"
 #include "site_heap.h"
+#include "site_heap_span.h"
 #include "site_stats.h"
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -53,6 +54,25 @@ TEST(pages_are_charged_to_their_site) {
     expect_eq(residency_of(1).now.load(), uint64_t(0));
     expect_eq(residency_of(1).peak.load(), uint64_t(3 * mib));
     expect_eq(residency_of(1).at_peak, uint64_t(3 * mib));
+}
+
+// A sample may come while the kernel takes the pages of a freed block, which takes a while: they
+// are no other memory of the program's, which a plan would leave room for.
+TEST(pages_stay_their_sites_until_they_are_gone) {
+    expect_true(start());
+    static uint32_t owner;
+    static uint64_t bytes;
+    char *block = take(7, 8 * mib);
+    memset(block, 1, 8 * mib);
+    pages_returned = [](const void *from, uint64_t count) {
+        owner = tc_owner_of(reinterpret_cast<uintptr_t>(from));
+        bytes = count;
+    };
+    site_heap_free(block);
+    pages_returned = nullptr;
+    expect_eq(bytes, uint64_t(8 * mib));
+    expect_eq(owner, 7u);
+    expect_eq(tc_owner_of(reinterpret_cast<uintptr_t>(block)), 0u);
 }
 
 // 100 sites with one block each, of which one is three times as large.
