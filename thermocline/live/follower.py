@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from thermocline import frames
 from thermocline.errors import BadFile, Misuse, ThermoclineError
 from thermocline.files import read_text
+from thermocline.live.written import Written
 from thermocline.planning.model import Plan
 from thermocline.profiles import model
 from thermocline.profiles.model import Profile
@@ -108,40 +109,23 @@ def frame(seen: Sequence[ProcessNow]) -> "DataFrame":
     )
 
 
-class Follower:
-    """Looks for the profiles of a prefix; `pid`: of this process alone."""
+class Follower(Written[ProcessNow]):
+    """Follows processes by their profiles."""
+
+    SUFFIX = "profile"
+    UNREADABLE = (OSError, ThermoclineError)
 
     def __init__(self, prefix: Path, plan: Plan | None = None, pid: int | None = None) -> None:
-        self._prefix = prefix
+        super().__init__(prefix, pid)
         self._plan = plan
-        self._pid = pid
-        self._stamps: dict[int, tuple[int, int]] = {}
         self._last: dict[int, Profile] = {}
-        self._now: dict[int, ProcessNow] = {}
 
-    def look(self) -> list[ProcessNow]:
-        """All processes that wrote a profile so far, in the order of their numbers."""
-        pattern = f"{self._prefix.name}.{'*' if self._pid is None else self._pid}.profile"
-        for path in self._prefix.parent.glob(pattern):
-            pid = path.name.removeprefix(f"{self._prefix.name}.").removesuffix(".profile")
-            if pid.isdecimal():
-                self._look_at(int(pid), path)
-        return [self._now[pid] for pid in sorted(self._now)]
-
-    def _look_at(self, pid: int, path: Path) -> None:
-        try:
-            status = path.stat()
-            stamp = status.st_ino, status.st_mtime_ns
-            if self._stamps.get(pid) == stamp:
-                return
-            found = model.load(path)
-        except (OSError, ThermoclineError):
-            return  # it is gone, or nothing that we could show
-        self._stamps[pid] = stamp
+    def _read(self, pid: int, path: Path) -> ProcessNow:
+        found = model.load(path)
         seconds, sites = intervals(self._last.get(pid), found)
         self._last[pid] = found
         totals = {site.key: site.traffic_bytes for site in found.heap}
-        self._now[pid] = ProcessNow(
+        return ProcessNow(
             pid,
             found.program,
             found.wall_seconds,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from thermocline.live.written import Written
 from thermocline.run.migration import VARIABLE
 
 COUNTS = ("moves_in", "moves_out", "bytes_in", "bytes_out")
@@ -81,36 +82,21 @@ def _migrating(pid: int, now: Mapping[str, Any], last: Mapping[str, Any] | None)
     )
 
 
-class MigrationFollower:
-    """Looks for a prefix's reports; `pid`: of this process alone, else of all of the prefix."""
+class MigrationFollower(Written[Migrating]):
+    """Follows processes by the reports that the engine writes."""
+
+    SUFFIX = "json"
+    UNREADABLE = (OSError, ValueError, KeyError, TypeError)
 
     def __init__(self, prefix: Path, pid: int | None = None) -> None:
-        self._prefix = prefix
-        self._pid = pid
-        self._stamps: dict[int, tuple[int, int]] = {}
+        super().__init__(prefix, pid)
         self._last: dict[int, dict[str, Any]] = {}
-        self._now: dict[int, Migrating] = {}
 
-    def look(self) -> list[Migrating]:
-        """All processes so far, in the order of their numbers."""
-        pattern = f"{self._prefix.name}.{'*' if self._pid is None else self._pid}.json"
-        for path in self._prefix.parent.glob(pattern):
-            pid = path.name.removeprefix(f"{self._prefix.name}.").removesuffix(".json")
-            if pid.isdecimal():
-                self._look_at(int(pid), path)
-        return [self._now[pid] for pid in sorted(self._now)]
-
-    def _look_at(self, pid: int, path: Path) -> None:
-        try:
-            status = path.stat()
-            stamp = status.st_ino, status.st_mtime_ns
-            if self._stamps.get(pid) == stamp:
-                return
-            found = json.loads(path.read_text(encoding="utf-8"))
-            now = _migrating(pid, found, self._last.get(pid))
-        except (OSError, ValueError, KeyError, TypeError):
-            return  # it is gone, or nothing that we could show
-        self._stamps[pid], self._last[pid], self._now[pid] = stamp, found, now
+    def _read(self, pid: int, path: Path) -> Migrating:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        now = _migrating(pid, found, self._last.get(pid))
+        self._last[pid] = found
+        return now
 
 
 def is_migrate(command: Sequence[str]) -> bool:
